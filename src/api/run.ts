@@ -1,0 +1,166 @@
+/** What goes into a Query's workflow and what comes out of it. Types only. */
+import type { FailureType } from './failures.ts';
+import type { Definition, Hash, Snapshot, TeamPlan } from './snapshot.ts';
+import type { AssistantMessage, Message, RunRef, Usage, View } from './transcript.ts';
+
+/** Bounds every run obeys, whatever the resources say; set by the controller's flags. */
+export interface RunLimits {
+  /** Model calls one agent may make in one turn. */
+  readonly toolRounds: number;
+  /** Turns one team may take where its strategy has no `maxTurns` of its own. */
+  readonly turns: number;
+  /** Members of a parallel team, or targets of a Query, that speak at the same time. */
+  readonly concurrency: number;
+}
+
+export interface RunInput {
+  readonly snapshot: Snapshot;
+  readonly limits: RunLimits;
+  /** The search attributes the namespace knows; upserting any other would hang the run (Temporal 1.29). */
+  readonly searchAttributes: readonly string[];
+  /** Present in the second and later runs of a chain. */
+  readonly carried?: Carried;
+}
+
+/** What a team keeps between two turns. */
+export interface TeamState {
+  readonly turns: readonly Turn[];
+  readonly said: View;
+  readonly last?: Message;
+}
+
+/** What one run of a chain hands to the next (continue-as-new), all between two turns. */
+export interface Carried {
+  /** Slots are numbered per run; earlier ones are reached through the views. */
+  readonly nextTurn: number;
+  readonly usage: Usage;
+  readonly targets: readonly (TargetOutcome | { readonly state?: TeamState; readonly startedMs: number })[];
+}
+
+/** One speaker's go, as far as decisions need it: who spoke, and whether that ended the conversation. */
+export interface Turn {
+  /** Index into the team's members. */
+  readonly member: number;
+  readonly ends: boolean;
+}
+
+export interface Failure {
+  readonly type: FailureType;
+  /** At most 2,000 characters; never holds a Secret's value. */
+  readonly message: string;
+}
+
+export interface Target {
+  readonly type: 'agent' | 'team' | 'model' | 'tool';
+  readonly name: string;
+}
+
+/** How one target ended. `content` is the text of its last message, also when it failed on the way. */
+export interface TargetOutcome {
+  readonly target: Target;
+  readonly phase: 'done' | 'error' | 'canceled';
+  readonly content: string;
+  readonly failure?: Failure;
+}
+
+/**
+ * How a run ended. It is the workflow's result when `done`, the first detail of its failure when `error`, and the
+ * memo `outcome` when `canceled`, so that the Web UI shows the run as what it is and nothing answered is lost.
+ */
+export interface RunOutcome {
+  readonly phase: 'done' | 'error' | 'canceled';
+  readonly responses: readonly TargetOutcome[];
+  readonly usage: Usage;
+}
+
+/** The memo `progress`: what the newest turn is doing. */
+export interface Progress {
+  readonly turn: number;
+  readonly speaker: string;
+  readonly tokens: number;
+}
+
+/** Input of a nested team's child workflow. Its snapshot leaves the definitions with the root run. */
+export interface TeamRunInput {
+  readonly snapshot: Snapshot;
+  readonly limits: RunLimits;
+  readonly team: TeamPlan;
+  /** What had been said before the team got the floor. */
+  readonly before: View;
+  /** The names of the teams above, outermost first. */
+  readonly path: readonly string[];
+  readonly carried?: { readonly nextTurn: number; readonly usage: Usage; readonly state: TeamState };
+}
+
+/** How a nested team ended; the first detail of its failure when it failed. */
+export interface TeamOutcome {
+  /** All its members' messages, as segments that name the child's runs. */
+  readonly said: View;
+  readonly last?: Message;
+  readonly usage: Usage;
+  readonly failure?: Failure;
+}
+
+/** Asks a model once, as one agent or as itself. */
+export interface ModelCall {
+  /** Names an AgentDefinition or a DirectModelDefinition. */
+  readonly definition: Hash;
+  readonly question: Question;
+  /** What is said before the question, and what the speaker has said in this turn after it. */
+  readonly before: View;
+  readonly own: View;
+  /** Where the run will keep the answer: lets the worker that heard it answer from its own memory. */
+  readonly slot: number;
+}
+
+/** The hash of a QuestionDefinition, with its text while no call of the run has been answered and it is short. */
+export interface Question {
+  readonly hash: Hash;
+  readonly text?: string;
+}
+
+export interface ModelReply {
+  readonly message: AssistantMessage;
+  readonly usage?: { readonly promptTokens: number; readonly completionTokens: number; readonly totalTokens: number };
+}
+
+/** Uses one tool once. */
+export interface ToolUse {
+  /** Names an AgentDefinition or a DirectToolDefinition. */
+  readonly definition: Hash;
+  /** The tool's name and the slot and place of the model's wish; absent where the Query asks the tool directly. */
+  readonly call?: { readonly tool: string; readonly slot: number; readonly index: number };
+  readonly question: Question;
+  readonly slot: number;
+}
+
+export interface ToolReply {
+  readonly message: Message;
+  /** The tool ends the conversation (`terminate`, contract section 4.9). */
+  readonly ends?: boolean;
+}
+
+/** Asks a team's model who speaks next. */
+export interface SpeakerChoice {
+  /** Names a SelectorDefinition. */
+  readonly definition: Hash;
+  readonly before: View;
+}
+
+/** The model's words, trimmed; whether they name a member is the strategy's to decide. */
+export interface ChosenSpeaker {
+  readonly answer: string;
+  readonly usage?: ModelReply['usage'];
+}
+
+/**
+ * Answer of the workflow query `transcript(from, to)`: the messages of slots `from` to `from + slots.length`, at most
+ * 1 MiB and at least one slot; a slot whose call failed is empty.
+ */
+export interface TranscriptPage {
+  readonly from: number;
+  readonly slots: readonly (readonly Message[])[];
+}
+
+/** Answer of the workflow query `definition(hash)`: the definition, or the run to ask instead; null if unknown. */
+export type DefinitionAnswer = { readonly definition: Definition } | { readonly at: RunRef } | null;
