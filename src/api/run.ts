@@ -34,7 +34,14 @@ export interface Carried {
   /** Slots are numbered per run; earlier ones are reached through the views. */
   readonly nextTurn: number;
   readonly usage: Usage;
-  readonly targets: readonly (TargetOutcome | { readonly state?: TeamState; readonly startedMs: number })[];
+  /** In spec order: how a target ended, or how far it has come. */
+  readonly targets: readonly (TargetOutcome | TargetUnderway)[];
+}
+
+/** A target that has not ended. Without `startedMs` it has not begun; its deadline counts from there. */
+export interface TargetUnderway {
+  readonly startedMs?: number;
+  readonly state?: TeamState;
 }
 
 /** One speaker's go, as far as decisions need it: who spoke, and whether that ended the conversation. */

@@ -1,0 +1,161 @@
+import { ApplicationFailure, CancelledFailure, continueAsNew, upsertMemo } from '@temporalio/workflow';
+import type {
+  Carried,
+  Failure,
+  RunInput,
+  RunOutcome,
+  TargetOutcome,
+  TargetUnderway,
+  TeamState,
+} from '../api/run.ts';
+import type { TargetPlan } from '../api/snapshot.ts';
+import { createBoundary, type Boundary } from './boundary.ts';
+import { clip } from './clip.ts';
+import { underDeadline } from './deadline.ts';
+import { inOrder } from './in-order.ts';
+import type { TurnTaken } from './run-team.ts';
+import { agentTurn, modelTurn, planned, teamTurns, toolTurn } from './speakers.ts';
+import { openStage, thisRun, type Stage } from './stage.ts';
+import { carriedState } from './team-workflow.ts';
+
+/** The answers of one run together; the server ends a run whose result is larger than 2 MiB without running any code. */
+const contentBytesMax = 192 * 1024;
+
+/**
+ * One Query, from question to answers.
+ *
+ * Targets are asked concurrently, each under its own deadline; answers are kept in the order of the spec, and those
+ * that arrived survive when another fails. Ends `Completed` with the outcome, `Failed` with the outcome as the
+ * failure's first detail, or `Canceled` with the outcome in the memo, so that every list of runs tells the truth.
+ */
+export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
+  const stage = openStage(input);
+  const boundary = createBoundary();
+  const progress: (TargetOutcome | TargetUnderway)[] = input.snapshot.targets.map(
+    (_, index) => input.carried?.targets[index] ?? {},
+  );
+
+  const everyAnswer = inOrder(input.snapshot.targets, input.limits.concurrency, async (target, index) => {
+    const soFar = progress[index] ?? {};
+    if ('phase' in soFar) return soFar;
+
+    const underway = { ...soFar, startedMs: soFar.startedMs ?? Date.now() };
+    progress[index] = underway;
+    boundary.begun();
+    const outcome = await askTarget(stage, boundary, target, index, underway);
+    boundary.ended();
+    return (progress[index] = outcome);
+  });
+
+  const responses = await Promise.race([everyAnswer, boundary.everyoneWaits()]);
+  if (!responses) return continueAsNew<typeof queryWorkflow>(nextRun(input, stage, boundary, progress));
+  return end({ phase: phaseOf(responses), responses: fitting(responses), usage: stage.ledger.usage() });
+}
+
+/** Asks one target; whatever happens to it, the outcome keeps what it had said by then. */
+async function askTarget(
+  stage: Stage,
+  boundary: Boundary,
+  target: TargetPlan,
+  index: number,
+  { startedMs, state }: TargetUnderway & { readonly startedMs: number },
+): Promise<TargetOutcome> {
+  const { timeoutMs } = stage.snapshot;
+  const name = `${target.type}/${target.name}`;
+
+  const { value: turn, expired } = await underDeadline(
+    startedMs + timeoutMs - Date.now(),
+    `deadline of ${name}`,
+    () => takeFloor(stage, target, (said) => boundary.between(index, said), state),
+  );
+  const { type } = target;
+  const answer = { target: { type, name: target.name }, content: turn.last?.content ?? '' };
+  if (!turn.failure) return { ...answer, phase: 'done' };
+
+  if (turn.failure.type !== 'RunCanceled') return { ...answer, phase: 'error', failure: turn.failure };
+  return expired
+    ? { ...answer, phase: 'error', failure: timedOut(name, timeoutMs) }
+    : { ...answer, phase: 'canceled', failure: turn.failure };
+}
+
+async function takeFloor(
+  stage: Stage,
+  target: TargetPlan,
+  betweenTurns: (state: TeamState) => Promise<void>,
+  soFar?: TeamState,
+): Promise<TurnTaken> {
+  switch (target.type) {
+    case 'agent':
+      return agentTurn(stage, planned(stage.snapshot.agents, target), []);
+    case 'model':
+      return modelTurn(stage, target, []);
+    case 'tool':
+      return toolTurn(stage, target);
+    case 'team': {
+      const { state, failure } = await teamTurns(
+        stage,
+        planned(stage.snapshot.teams, target),
+        [],
+        betweenTurns,
+        soFar,
+      );
+      return { said: state.said, last: state.last, ends: false, failure };
+    }
+  }
+}
+
+const timedOut = (target: string, timeoutMs: number): Failure => ({
+  type: 'TargetTimeout',
+  message: `target ${target} did not finish within ${timeoutMs / 1000}s (spec.timeout): context deadline exceeded`,
+});
+
+const phaseOf = (responses: readonly TargetOutcome[]): RunOutcome['phase'] =>
+  responses.some(({ phase }) => phase === 'canceled')
+    ? 'canceled'
+    : responses.some(({ phase }) => phase === 'error')
+      ? 'error'
+      : 'done';
+
+function end(outcome: RunOutcome): RunOutcome {
+  switch (outcome.phase) {
+    case 'done':
+      return outcome;
+    case 'error': {
+      const { type, message } = outcome.responses.find(({ failure }) => failure)?.failure as Failure;
+      throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [outcome] });
+    }
+    case 'canceled':
+      upsertMemo({ outcome });
+      throw new CancelledFailure('the Query was canceled; the memo `outcome` holds what was answered before');
+  }
+}
+
+/** Each answer gets its share of the room; one that is cut says so and is whole in the history. */
+function fitting(responses: readonly TargetOutcome[]): TargetOutcome[] {
+  const share = Math.floor(contentBytesMax / Math.max(1, responses.length));
+  return responses.map((response) => ({
+    ...response,
+    content: clip(response.content, share, '\n… [cut: the whole answer is in the run’s history]'),
+  }));
+}
+
+function nextRun(
+  { snapshot, ...input }: RunInput,
+  { ledger }: Stage,
+  { waiting }: Boundary,
+  progress: readonly (TargetOutcome | TargetUnderway)[],
+): RunInput {
+  const here = thisRun();
+  const outcomes = fitting(progress.filter((target) => 'phase' in target));
+  const targets = progress.map((target, index): TargetOutcome | TargetUnderway => {
+    if ('phase' in target) return outcomes.shift() as TargetOutcome;
+    const state = waiting.get(index);
+    return state ? { ...target, state: carriedState(state, here) } : target;
+  });
+  const carried: Carried = { nextTurn: ledger.nextTurn(), usage: ledger.usage(), targets };
+  return {
+    ...input,
+    snapshot: { ...snapshot, definitions: {}, definitionsAt: snapshot.definitionsAt ?? here },
+    carried,
+  };
+}

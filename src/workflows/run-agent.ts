@@ -1,0 +1,66 @@
+import type { Failure, ModelReply, ToolReply } from '../api/run.ts';
+import type { Message, ToolCall, View } from '../api/transcript.ts';
+import type { TurnTaken } from './run-team.ts';
+import { join } from './view.ts';
+
+/** An answer and the slot it is kept in, or why there is none. */
+export type Answered<Reply> = { readonly reply: Reply; readonly at: View } | { readonly failure: Failure };
+
+/** What an agent does besides deciding; `own` is what it has said in this turn. */
+export interface AgentSteps {
+  callModel(own: View): Promise<Answered<ModelReply>>;
+  /** `wish` is the model's message that asked for the tool, `index` the call's place in it. */
+  useTool(call: ToolCall, wish: { readonly at: View; readonly index: number }): Promise<Answered<ToolReply>>;
+  /** Keeps a message nobody was asked for. */
+  note(message: Message): View;
+  /** Model calls in one turn. */
+  readonly toolRounds: number;
+  /** `namespace/name`, for messages. */
+  readonly speaker: string;
+}
+
+/**
+ * One turn of an agent: model, tools, model, until there is an answer without tool calls, a tool ends the
+ * conversation, or a call fails. Tools run one after the other in the order asked (contract section 4.4).
+ */
+export async function runAgent(steps: AgentSteps): Promise<TurnTaken> {
+  let said: View = [];
+  let last: Message | undefined;
+
+  for (let round = 0; round < steps.toolRounds; round++) {
+    const answer = await steps.callModel(said);
+    if ('failure' in answer)
+      return { said, last, ends: false, failure: named(steps.speaker, answer.failure) };
+    said = join(said, answer.at);
+    last = answer.reply.message;
+
+    const calls = answer.reply.message.toolCalls ?? [];
+    if (calls.length === 0) return { said, last, ends: false };
+
+    for (const [index, call] of calls.entries()) {
+      const used = await steps.useTool(call, { at: answer.at, index });
+      if ('failure' in used) return { said, last, ends: false, failure: used.failure };
+      said = join(said, used.at);
+      last = used.reply.message;
+
+      if (used.reply.ends)
+        return { said: join(said, ...unanswered(calls.slice(index + 1), steps)), last, ends: true };
+    }
+  }
+
+  const message =
+    `agent ${steps.speaker} called its model ${steps.toolRounds} times in one turn and still asks for tools; ` +
+    `give it a prompt that ends, or start the controller with a higher --tool-rounds`;
+  return { said, last, ends: false, failure: { type: 'ToolRoundLimit', message } };
+}
+
+/** Every call is answered, also beside `terminate`: providers refuse a history in which one is not. */
+const unanswered = (calls: readonly ToolCall[], steps: AgentSteps): View[] =>
+  calls.map((call) =>
+    steps.note({ role: 'tool', toolCallId: call.id, content: 'not called: the conversation has ended' }),
+  );
+
+const named = (speaker: string, { type, message }: Failure): Failure => ({
+  type,
+  message: `agent ${speaker} execution failed: ${message}`,
+});

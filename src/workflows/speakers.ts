@@ -1,0 +1,256 @@
+import {
+  ChildWorkflowFailure,
+  ApplicationFailure,
+  executeChild,
+  ParentClosePolicy,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/create-activities.ts';
+import type { Question, TeamOutcome, TeamRunInput, TeamState } from '../api/run.ts';
+import type { AgentPlan, MemberPlan, ModelPlan, TeamPlan, ToolPlan } from '../api/snapshot.ts';
+import type { Message, TokenUsage, View } from '../api/transcript.ts';
+import { clip } from './clip.ts';
+import { failureOf } from './failures.ts';
+import { activityId, teamWorkflowId, turnId } from './ids.ts';
+import { runAgent, type Answered } from './run-agent.ts';
+import { runTeam, type TeamEnd, type TurnTaken } from './run-team.ts';
+import type { Choice } from './strategies/selector.ts';
+import { thisRun, type Stage } from './stage.ts';
+import * as timeouts from './timeouts.ts';
+import { join, seenFromOutside } from './view.ts';
+
+const { callModel, selectSpeaker } = proxyActivities<Activities>(timeouts.modelCall);
+const { callTool } = proxyActivities<Activities>(timeouts.toolCall);
+
+const questionInlineBytesMax = 4096;
+const summaryBytesMax = 200;
+
+/** One turn of an agent who has heard `before`. Its model and tool calls are activities `t003.critic.…`. */
+export function agentTurn(stage: Stage, agent: AgentPlan, before: View): Promise<TurnTaken> {
+  const { snapshot, limits, log } = stage;
+  const turn = stage.ledger.open(agent.name, agent.model);
+  let modelCalls = 0;
+  let toolCalls = 0;
+
+  return closing(stage, turn, () =>
+    runAgent({
+      toolRounds: limits.toolRounds,
+      speaker: `${snapshot.query.namespace}/${agent.name}`,
+
+      callModel: (own) =>
+        answered(stage, turn, { modelCalls: 1 }, (slot) =>
+          callModel.executeWithOptions(
+            {
+              activityId: activityId(turn, agent.name, 'model', ++modelCalls),
+              summary: summary(`turn ${turn} · ${agent.name} · ${agent.model}`),
+            },
+            [{ definition: agent.definition, question: question(stage), before, own, slot }],
+          ),
+        ),
+
+      useTool: (call, { at, index }) =>
+        answered(stage, turn, { toolCalls: 1 }, (slot) =>
+          callTool.executeWithOptions(
+            {
+              activityId: activityId(turn, agent.name, 'tool', ++toolCalls, call.name),
+              summary: summary(`turn ${turn} · ${agent.name} · ${call.name} ${call.arguments}`),
+            },
+            [
+              {
+                definition: agent.definition,
+                call: { tool: call.name, slot: at[0]?.from ?? 0, index },
+                question: question(stage),
+                slot,
+              },
+            ],
+          ),
+        ),
+
+      note: (message) => [log.keep(log.allot(), message)],
+    }),
+  );
+}
+
+/** A Model asked directly: one call, no prompt, no tools (contract section 4.3). */
+export function modelTurn(stage: Stage, model: ModelPlan, before: View): Promise<TurnTaken> {
+  const turn = stage.ledger.open(model.name, model.name);
+  return closing(stage, turn, async () =>
+    taken(
+      await answered(stage, turn, { modelCalls: 1 }, (slot) =>
+        callModel.executeWithOptions(
+          {
+            activityId: activityId(turn, model.name, 'model', 1),
+            summary: summary(`turn ${turn} · ${model.name}`),
+          },
+          [{ definition: model.definition, question: question(stage), before, own: [], slot }],
+        ),
+      ),
+    ),
+  );
+}
+
+/** A Tool asked directly, with the Query's input as its arguments (contract section 4.3). */
+export function toolTurn(stage: Stage, tool: ToolPlan): Promise<TurnTaken> {
+  const turn = stage.ledger.open(tool.name, '');
+  return closing(stage, turn, async () =>
+    taken(
+      await answered(stage, turn, { toolCalls: 1 }, (slot) =>
+        callTool.executeWithOptions(
+          {
+            activityId: activityId(turn, tool.name, 'tool', 1),
+            summary: summary(`turn ${turn} · ${tool.name}`),
+          },
+          [{ definition: tool.definition, question: question(stage), slot }],
+        ),
+      ),
+    ),
+  );
+}
+
+/** A team in this run: its members' turns are this run's turns, but for nested teams, which get runs of their own. */
+export function teamTurns(
+  stage: Stage,
+  team: TeamPlan,
+  before: View,
+  betweenTurns: (state: TeamState) => Promise<void>,
+  soFar?: TeamState,
+): Promise<TeamEnd> {
+  const steps = {
+    concurrency: stage.limits.concurrency,
+    betweenTurns,
+    takeTurn: (member: MemberPlan, said: View) => memberTurn(stage, member, join(before, said)),
+    chooseSpeaker: (said: View) => choose(stage, team, join(before, said)),
+  };
+  return runTeam(team, steps, soFar);
+}
+
+function memberTurn(stage: Stage, member: MemberPlan, before: View): Promise<TurnTaken> {
+  if (member.type === 'agent') return agentTurn(stage, planned(stage.snapshot.agents, member), before);
+
+  const team = planned(stage.snapshot.teams, member);
+  return speaksOnce(team) ? inlineTeam(stage, team, before) : nestedTeam(stage, team, before);
+}
+
+/** A run of its own costs as much as several calls; a team that comes to one turn does without. */
+const speaksOnce = ({ members, strategy }: TeamPlan): boolean =>
+  members.length === 1 &&
+  members[0]?.type === 'agent' &&
+  (strategy === 'sequential' || strategy === 'parallel');
+
+async function inlineTeam(stage: Stage, team: TeamPlan, before: View): Promise<TurnTaken> {
+  const { state, failure } = await teamTurns(stage, team, before, () => Promise.resolve());
+  return { said: state.said, last: state.last, ends: false, failure };
+}
+
+/** `terminate` in a nested team ends that team only (contract section 4.9), so its turn never ends the outer one. */
+async function nestedTeam(stage: Stage, team: TeamPlan, before: View): Promise<TurnTaken> {
+  const { snapshot, limits, ledger } = stage;
+  const here = thisRun();
+
+  const turn = ledger.open(team.name, `team, ${team.strategy}`);
+  const path = [...stage.path, turnId(turn)];
+
+  return closing(stage, turn, async () => {
+    const outcome = await childOutcome({
+      snapshot: { ...snapshot, definitions: {}, definitionsAt: snapshot.definitionsAt ?? here },
+      limits,
+      team,
+      before: seenFromOutside(before, here),
+      path,
+    });
+    if (!('said' in outcome)) return { said: [], ends: false, failure: outcome };
+    ledger.spend(turn, outcome.usage);
+    return { said: outcome.said, last: outcome.last, ends: false, failure: outcome.failure };
+  });
+}
+
+async function childOutcome(input: TeamRunInput): Promise<TeamOutcome | NonNullable<TeamOutcome['failure']>> {
+  try {
+    return await executeChild<(input: TeamRunInput) => Promise<TeamOutcome>>('teamWorkflow', {
+      args: [input],
+      workflowId: teamWorkflowId(input.snapshot.query, input.path, input.team.name),
+      // A reset parent finds the child of its earlier run still open, and has to replace it.
+      workflowIdReusePolicy: 'TERMINATE_IF_RUNNING',
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      staticSummary: summary(`${input.path.at(-1)} · team ${input.team.name} · ${input.team.strategy}`),
+    });
+  } catch (error) {
+    return outcomeInFailure(error) ?? failureOf(error);
+  }
+}
+
+/** A nested team that failed hands over what was said before, as the first detail of its failure. */
+const outcomeInFailure = (error: unknown): TeamOutcome | undefined =>
+  error instanceof ChildWorkflowFailure && error.cause instanceof ApplicationFailure
+    ? (error.cause.details?.[0] as TeamOutcome | undefined)
+    : undefined;
+
+async function choose(stage: Stage, team: TeamPlan, before: View): Promise<Choice> {
+  if (team.strategy !== 'selector') throw new TypeError(`team ${team.name} does not choose its speakers`);
+
+  const turn = stage.ledger.nextTurn();
+  try {
+    const { answer, usage } = await selectSpeaker.executeWithOptions(
+      {
+        activityId: activityId(turn, team.name, 'select'),
+        summary: summary(`turn ${turn} · who speaks next in ${team.name}? · ${team.model}`),
+      },
+      [{ definition: team.definition, before }],
+    );
+    stage.ledger.spend(turn, { ...usage, modelCalls: 1 });
+    return { answer };
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+}
+
+/** Hands out a slot, waits for the answer, keeps it and counts what it cost. */
+async function answered<Reply extends { readonly message: Message; readonly usage?: TokenUsage }>(
+  { log, ledger }: Stage,
+  turn: number,
+  cost: { readonly modelCalls?: 1; readonly toolCalls?: 1 },
+  ask: (slot: number) => Promise<Reply>,
+): Promise<Answered<Reply>> {
+  const slot = log.allot();
+  try {
+    const reply = await ask(slot);
+    ledger.spend(turn, { ...reply.usage, ...cost });
+    return { reply, at: [log.keep(slot, reply.message)] };
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+}
+
+async function closing(stage: Stage, turn: number, take: () => Promise<TurnTaken>): Promise<TurnTaken> {
+  const end = await take();
+  stage.ledger.close(
+    turn,
+    end.failure ? `${end.failure.type}: ${end.failure.message}` : (end.last?.content ?? ''),
+  );
+  return end;
+}
+
+const taken = (answer: Answered<{ readonly message: Message }>): TurnTaken =>
+  'failure' in answer
+    ? { said: [], ends: false, failure: answer.failure }
+    : { said: answer.at, last: answer.reply.message, ends: false };
+
+/** The text travels until somebody has answered; from then on the workers know it by its hash. */
+function question({ snapshot, ledger }: Stage): Question {
+  const hash = snapshot.question;
+  const definition = snapshot.definitions[hash];
+  if (ledger.usage().modelCalls > 0 || definition?.kind !== 'question' || !('text' in definition.question))
+    return { hash };
+
+  const { text } = definition.question;
+  return text.length <= questionInlineBytesMax ? { hash, text } : { hash };
+}
+
+/** The controller puts every member into the snapshot; a miss is a bug and fails the run by name. */
+export function planned<Plan>(plans: Readonly<Record<string, Plan>>, { type, name }: MemberPlan): Plan {
+  const plan = plans[name];
+  if (!plan) throw new ReferenceError(`${type} ${name} is not in the snapshot`);
+  return plan;
+}
+
+const summary = (text: string): string => clip(text.replaceAll(/\s+/g, ' '), summaryBytesMax);

@@ -1,0 +1,93 @@
+import type { Message, ToolCall } from '../../src/api/transcript.ts';
+import { runAgent, type AgentSteps } from '../../src/workflows/run-agent.ts';
+
+const wish = (...tools: string[]): ToolCall[] =>
+  tools.map((name, index) => ({ id: `c${index}`, name, arguments: '{}' }));
+
+/** A model that answers from a script; tools answer with their own name. */
+function agent(
+  script: (string | ToolCall[])[],
+  tools: Partial<Record<string, 'fails' | 'ends'>> = {},
+  toolRounds = 5,
+) {
+  const log: Message[] = [];
+  const keep = (message: Message) => [{ from: log.push(message) - 1, to: log.length }];
+  const views: (readonly object[])[] = [];
+  const steps: AgentSteps = {
+    toolRounds,
+    speaker: 'default/ann',
+    async callModel(own) {
+      views.push(own);
+      const reply = script.shift();
+      if (reply === undefined) return { failure: { type: 'ModelBadRequest', message: 'POST "x": 400' } };
+      const message =
+        typeof reply === 'string'
+          ? ({ role: 'assistant', content: reply } as const)
+          : ({ role: 'assistant', content: '', toolCalls: reply } as const);
+      return { reply: { message }, at: keep(message) };
+    },
+    async useTool(call) {
+      if (tools[call.name] === 'fails')
+        return { failure: { type: 'ToolRejected', message: 'HTTP error 404' } };
+      const message = { role: 'tool', content: call.name, toolCallId: call.id } as const;
+      return { reply: { message, ends: tools[call.name] === 'ends' }, at: keep(message) };
+    },
+    note: keep,
+  };
+  return { steps, log, views };
+}
+
+const answeredIds = (log: readonly Message[]) =>
+  log.filter(({ role }) => role === 'tool').map((m) => 'toolCallId' in m && m.toolCallId);
+
+test('answers at once when the model asks for no tool', async () => {
+  const { steps } = agent(['hello']);
+  expect(await runAgent(steps)).toEqual({
+    said: [{ from: 0, to: 1 }],
+    last: { role: 'assistant', content: 'hello' },
+    ends: false,
+  });
+});
+
+test('runs the tools in the order asked, and the model hears everything said in the turn', async () => {
+  const { steps, log, views } = agent([wish('search', 'add'), 'done']);
+  const turn = await runAgent(steps);
+  expect(log.map(({ content }) => content)).toEqual(['', 'search', 'add', 'done']);
+  expect(views).toEqual([[], [{ from: 0, to: 3 }]]);
+  expect(turn.last?.content).toBe('done');
+});
+
+test('a tool that ends the conversation has the last word, and every other call is answered too', async () => {
+  const { steps, log } = agent([wish('search', 'terminate', 'add')], { terminate: 'ends' });
+  const turn = await runAgent(steps);
+  expect(turn).toMatchObject({ ends: true, last: { content: 'terminate' }, said: [{ from: 0, to: 4 }] });
+  expect(answeredIds(log)).toEqual(['c0', 'c1', 'c2']);
+});
+
+test('a failing tool fails the turn and keeps what was said before', async () => {
+  const { steps } = agent([wish('search', 'broken')], { broken: 'fails' });
+  expect(await runAgent(steps)).toMatchObject({
+    said: [{ from: 0, to: 2 }],
+    last: { content: 'search' },
+    failure: { type: 'ToolRejected', message: 'HTTP error 404' },
+  });
+});
+
+test('a failing model is reported with the agent’s name', async () => {
+  const { steps } = agent([]);
+  expect((await runAgent(steps)).failure).toEqual({
+    type: 'ModelBadRequest',
+    message: 'agent default/ann execution failed: POST "x": 400',
+  });
+});
+
+test('a model that never stops asking for tools meets the bound by name', async () => {
+  const { steps, log } = agent(
+    Array.from({ length: 9 }, () => wish('search')),
+    {},
+    3,
+  );
+  const turn = await runAgent(steps);
+  expect(turn.failure?.type).toBe('ToolRoundLimit');
+  expect(log).toHaveLength(6);
+});
