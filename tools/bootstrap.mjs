@@ -24,19 +24,20 @@ function isInstalled() {
 }
 
 function install() {
-  console.error(
-    'Installing dependencies (npm ci); this happens once and after changes of package-lock.json …',
-  );
-  // Without the development dependencies there would be no compiler and no tests, whatever NODE_ENV says.
-  const args = ['ci', '--include=dev', '--include=optional', '--loglevel=error'];
+  console.error('Installing dependencies; this happens once, and again when package-lock.json has changed …');
+  // `install --no-save` rather than `ci`: where a registry does not carry the binaries of other platforms, npm leaves
+  // them out of the lockfile, and `ci` then refuses that lockfile. What is in it is installed as it says, all the same.
+  const args = ['install', '--no-save', '--loglevel=error'];
+  // Without the development dependencies there would be no compiler and no tests, whatever NODE_ENV says. No package
+  // needs its install script (package.json, allowScripts); npm before 11.19 has to be told.
+  args.push('--include=dev', '--include=optional', '--ignore-scripts');
   // The npm that is running us, if one is: another one on PATH may be older.
-  const [command, ...before] = process.env.npm_execpath
-    ? [process.execPath, process.env.npm_execpath]
-    : ['npm'];
+  const npm = process.env.npm_execpath;
+  const [command, ...before] = npm ? [process.execPath, npm] : ['npm'];
   const { status, error } = spawnSync(command, [...before, ...args], { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) {
     give(
-      `The dependencies could not be installed (${error?.message ?? `npm ci ended with ${status}`}); see above.`,
+      `The dependencies could not be installed (${error?.message ?? `npm ended with ${status}`}); see above.`,
     );
   }
 }
