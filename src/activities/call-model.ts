@@ -1,0 +1,83 @@
+import type { ModelCall, ModelReply } from '../api/run.ts';
+import type { AgentDefinition, DirectModelDefinition } from '../api/snapshot.ts';
+import { complete } from './complete.ts';
+import { asStep, type Step } from './context.ts';
+import { cutToFit } from './cut-to-fit.ts';
+import type { Effects } from './effects.ts';
+import { endpointOf } from './endpoint.ts';
+import { CallFailure, during } from './failures.ts';
+import { ask } from './question.ts';
+import { createValues } from './values.ts';
+
+const outputNameCharactersMax = 64;
+
+/** Asks a model once. Temporal does the repeating; a failure says whether repeating could help. */
+export const callModel =
+  (effects: Effects) =>
+  (input: ModelCall): Promise<ModelReply> =>
+    asStep(async (step) => {
+      const { definitions, transcripts } = effects;
+      if (step.attempt > 1) transcripts.forget(step, input.slot);
+
+      const definition = await definitions.get(step, input.definition, 'agent', 'model');
+      const reply =
+        definition.kind === 'agent'
+          ? await askAgent(effects, step, input, definition)
+          : await askModel(effects, step, input, definition);
+
+      const answer = { ...reply, message: cutToFit(reply.message) };
+      transcripts.remember(step, input.slot, answer.message);
+      return answer;
+    });
+
+/** System prompt, what was said before, the question, and what the agent has said in this turn (contract 4.4). */
+async function askAgent(
+  effects: Effects,
+  step: Step,
+  input: ModelCall,
+  agent: AgentDefinition,
+): Promise<ModelReply> {
+  const { ports, transcripts } = effects;
+  const speaker = `agent ${agent.namespace}/${agent.name}`;
+  const values = createValues(ports, agent.access, step);
+
+  const [prompt, before, question, own, endpoint] = await Promise.all([
+    during(`${speaker} prompt resolution failed`, () => values.render(agent.prompt)),
+    transcripts.read(step, input.before),
+    ask(effects, step, input.question),
+    transcripts.read(step, input.own),
+    endpointOf(agent.model, values),
+  ]);
+  const reply = await complete(ports, step, {
+    endpoint,
+    messages: [{ role: 'system', content: prompt }, ...before, { role: 'user', content: question }, ...own],
+    tools: agent.tools,
+    ...(agent.outputSchema && { output: { name: outputName(agent), schema: agent.outputSchema } }),
+  });
+  if (!reply) throw new CallFailure('ModelReplyInvalid', `${speaker} received empty response`);
+  return { ...reply, message: { ...reply.message, name: agent.name } };
+}
+
+/** A Model asked by a Query itself: no prompt, no tools, no name (contract section 4.3). */
+async function askModel(
+  effects: Effects,
+  step: Step,
+  input: ModelCall,
+  { model, access }: DirectModelDefinition,
+): Promise<ModelReply> {
+  const { ports, transcripts } = effects;
+  const [before, question, endpoint] = await Promise.all([
+    transcripts.read(step, input.before),
+    ask(effects, step, input.question),
+    endpointOf(model, createValues(ports, access, step)),
+  ]);
+  const messages = [...before, { role: 'user', content: question } as const];
+  const reply = await during('model chat completion failed', () =>
+    complete(ports, step, { endpoint, messages, tools: [] }),
+  );
+  if (!reply) throw new CallFailure('ModelReplyInvalid', 'model returned no completion choices');
+  return reply;
+}
+
+const outputName = ({ namespace, name }: AgentDefinition): string =>
+  `namespace-${namespace}-agent-${name}`.slice(0, outputNameCharactersMax);

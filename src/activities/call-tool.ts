@@ -1,0 +1,181 @@
+import type { ToolReply, ToolUse } from '../api/run.ts';
+import type { Access, HttpToolDefinition, ToolDefinition } from '../api/snapshot.ts';
+import type { ToolCall } from '../api/transcript.ts';
+import { asStep, type Step } from './context.ts';
+import { cutToFit } from './cut-to-fit.ts';
+import type { Effects } from './effects.ts';
+import { CallFailure, during, isHttpToolError, toolFailure, uncertain } from './failures.ts';
+import type { ResolvedHttpTool } from './ports.ts';
+import { ask } from './question.ts';
+import { createValues } from './values.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Uses one tool once: as a model wished, or with a Query's own input as its arguments. */
+export const callTool =
+  (effects: Effects) =>
+  (input: ToolUse): Promise<ToolReply> =>
+    asStep(async (step) => {
+      const { transcripts } = effects;
+      if (step.attempt > 1) transcripts.forget(step, input.slot);
+
+      const reply = await notingThatNothingWasDone(step, () =>
+        input.call
+          ? useForAgent(effects, step, input.definition, input.call)
+          : during('tool execution failed', () => useForQuery(effects, step, input)),
+      );
+      const answer = { ...reply, message: cutToFit(reply.message) };
+      transcripts.remember(step, input.slot, answer.message);
+      return answer;
+    });
+
+/** The answer goes back to the model under the id of its call (contract section 4.6). */
+async function useForAgent(
+  effects: Effects,
+  step: Step,
+  hash: ToolUse['definition'],
+  { tool: name, slot, index }: NonNullable<ToolUse['call']>,
+): Promise<ToolReply> {
+  const [agent, wish] = await Promise.all([
+    effects.definitions.get(step, hash, 'agent'),
+    wishAt(effects, step, slot, index),
+  ]);
+  // Where several entries of an agent name the same tool, the last one counts (contract section 4.9).
+  const tool = agent.tools.findLast((offered) => offered.name === name);
+  if (!tool) throw new CallFailure('ToolNotFound', `tool ${name} not found`);
+
+  const { content, ends } = await during(`tool ${name}`, () =>
+    use(effects, step, tool, agent.access, argumentsOf(tool, wish.arguments)),
+  );
+  return { message: { role: 'tool', content, toolCallId: wish.id }, ...(ends && { ends }) };
+}
+
+async function wishAt({ transcripts }: Effects, step: Step, slot: number, index: number): Promise<ToolCall> {
+  const [message] = await transcripts.read(step, [{ from: slot, to: slot + 1 }]);
+  const wish = message?.role === 'assistant' ? message.toolCalls?.[index] : undefined;
+  if (!wish) {
+    throw new CallFailure(
+      'InternalError',
+      `slot ${slot} of run ${step.run.runId} holds no tool call ${index}; report this, with the run's history`,
+    );
+  }
+  return wish;
+}
+
+/** The tool's words are the Query's answer (contract section 4.3). */
+async function useForQuery(effects: Effects, step: Step, input: ToolUse): Promise<ToolReply> {
+  const { tool, access } = await effects.definitions.get(step, input.definition, 'tool');
+  const question = await ask(effects, step, input.question);
+
+  const { content, ends } = await use(
+    effects,
+    step,
+    tool,
+    access,
+    parsedObject(question) ?? { input: question },
+  );
+  return { message: { role: 'assistant', content }, ...(ends && { ends }) };
+}
+
+async function use(
+  { ports }: Effects,
+  step: Step,
+  tool: ToolDefinition,
+  access: Access,
+  args: Arguments,
+): Promise<{ readonly content: string; readonly ends?: boolean }> {
+  switch (tool.type) {
+    case 'built-in':
+      try {
+        return ports.builtIns.run(tool.builtIn, args);
+      } catch (error) {
+        throw new CallFailure('ToolArgumentsInvalid', error instanceof Error ? error.message : String(error));
+      }
+    case 'http':
+      return useHttp({ ports }, step, tool, access, args);
+  }
+}
+
+async function useHttp(
+  { ports }: Pick<Effects, 'ports'>,
+  step: Step,
+  tool: HttpToolDefinition,
+  access: Access,
+  args: Arguments,
+): Promise<{ readonly content: string }> {
+  refuseToRepeat(step, tool);
+  const resolved = await resolveTool({ ports }, step, tool, access);
+  try {
+    return await ports.httpTools.call(resolved, args, {
+      signal: step.signal,
+      idempotencyKey: step.keys.tool,
+    });
+  } catch (error) {
+    throw isHttpToolError(error) ? toolFailure(error, tool.repeatable) : error;
+  }
+}
+
+/**
+ * An attempt that ended without a word (its worker died, or was cut off) may have reached the tool. One that did not
+ * reach it, and lived to say so, has left a note with its number.
+ */
+function refuseToRepeat({ attempt, noted }: Step, { name, repeatable }: HttpToolDefinition): void {
+  if (repeatable || attempt === 1) return;
+  if (JSON.stringify(noted) === JSON.stringify(nothingDone(attempt - 1))) return;
+  throw new CallFailure('ToolUncertain', uncertain(`attempt ${attempt - 1} at tool ${name} was lost`));
+}
+
+/**
+ * The server keeps the note with the failure. A failure that is retried has done nothing at a tool that must not be
+ * repeated: one that may have is `ToolUncertain`, and final. A cancelled call (the worker stops) may have arrived.
+ */
+async function notingThatNothingWasDone<R>(step: Step, effect: () => Promise<R>): Promise<R> {
+  try {
+    return await effect();
+  } catch (error) {
+    if (!step.signal.aborted) step.note(nothingDone(step.attempt));
+    throw error;
+  }
+}
+
+const nothingDone = (attempt: number) => ({ nothingDoneIn: attempt });
+
+async function resolveTool(
+  { ports }: Pick<Effects, 'ports'>,
+  step: Step,
+  tool: HttpToolDefinition,
+  access: Access,
+): Promise<ResolvedHttpTool> {
+  const values = createValues(ports, access, step);
+  const [headers, bodyParameters] = await Promise.all([
+    Promise.all(tool.headers.map(async ({ name, value }) => ({ name, value: await values.text(value) }))),
+    during('failed to resolve body template: failed to resolve body parameters', () =>
+      values.record(tool.bodyParameters, (name) => `failed to resolve parameter ${name}`),
+    ),
+  ]);
+  return { ...tool, headers, bodyParameters };
+}
+
+/** HTTP tools insist on an object or nothing (contract section 4.8); built-in tools make do with what they get (4.9). */
+function argumentsOf(tool: ToolDefinition, text: string): Arguments {
+  if (text.trim() === '' || text.trim() === 'null') return {};
+
+  const parsed = parsedObject(text);
+  if (parsed) return parsed;
+  if (tool.type === 'built-in') return {};
+  throw new CallFailure(
+    'ToolArgumentsInvalid',
+    `failed to parse arguments: the model sent ${JSON.stringify(text.slice(0, 100))}, which is not a JSON object`,
+  );
+}
+
+function parsedObject(text: string): Arguments | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Arguments)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Message } from '../api/transcript.ts';
+import { CallFailure } from './failures.ts';
+
+/** An activity's result of 5 MB hangs until its timeout; this leaves room for what travels beside the message. */
+const messageBytesMax = 1024 * 1024 - 4096;
+
+/**
+ * The message as it can travel: at most 1 MiB of JSON. A longer answer is cut and says so; a message that is too
+ * large for other reasons (the arguments of its tool calls) cannot be used at all.
+ */
+export function cutToFit<M extends Message>(message: M): M {
+  const bytes = bytesOf(message);
+  if (bytes <= messageBytesMax) return message;
+
+  const marker = `\n… [cut: the answer was ${(bytes / 1024 / 1024).toFixed(1)} MiB, 1 MiB is kept]`;
+  const room = messageBytesMax - bytesOf({ ...message, content: marker });
+  if (room < 0) {
+    throw new CallFailure(
+      'PayloadTooLarge',
+      `the model's tool calls take ${bytes} bytes, more than the ${messageBytesMax} that can be kept; ask for less at a time`,
+    );
+  }
+  return { ...message, content: headWithin(message.content, room) + marker };
+}
+
+/** The longest beginning of `text` that takes at most `room` bytes as JSON and splits no character. */
+function headWithin(text: string, room: number): string {
+  let fits = 0;
+  let tooLong = text.length + 1;
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (bytesOf(text.slice(0, middle)) - 2 <= room) fits = middle;
+    else tooLong = middle;
+  }
+  const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(fits - 1));
+  return text.slice(0, splitsPair ? fits - 1 : fits);
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

@@ -1,0 +1,59 @@
+import type { Access, Text, Value } from '../api/snapshot.ts';
+import type { Step } from './context.ts';
+import { CallFailure, during, isSecretError, secretFailure } from './failures.ts';
+import type { Ports } from './ports.ts';
+
+/** Turns what a definition says into what a call needs. What it reads from Secrets is noted in the step. */
+export interface Values {
+  text(value: Value): Promise<string>;
+  /** Every value of a record; `what` names one of them, by its key, in errors. */
+  record(
+    values: Readonly<Record<string, Value>>,
+    what: (key: string) => string,
+  ): Promise<Readonly<Record<string, string>>>;
+  /** Final text as it is; a template with its parameters filled in (contract section 4.1). */
+  render(text: Text): Promise<string>;
+}
+
+/** Reads with the rights of `access`: the Query's service account. */
+export function createValues({ secrets, templates }: Ports, access: Access, step: Step): Values {
+  async function text(value: Value): Promise<string> {
+    if ('value' in value) return value.value;
+    try {
+      const secret = await secrets.read(value.secret, access, step.signal);
+      step.secrets.add(secret);
+      return secret;
+    } catch (error) {
+      throw isSecretError(error) ? secretFailure(error) : error;
+    }
+  }
+
+  async function record(
+    values: Readonly<Record<string, Value>>,
+    what: (key: string) => string,
+  ): Promise<Readonly<Record<string, string>>> {
+    const resolved = Object.entries(values).map(
+      async ([key, value]) => [key, await during(what(key), () => text(value))] as const,
+    );
+    return Object.fromEntries(await Promise.all(resolved));
+  }
+
+  async function render(source: Text): Promise<string> {
+    if ('text' in source) return source.text;
+    const values = await during('failed to resolve parameters', () => record(source.parameters, parameter));
+    return renderTemplate(() => templates.render(source, values));
+  }
+
+  return { text, record, render };
+}
+
+/** The renderer's errors are about what the user wrote, and repeating does not mend it. */
+export function renderTemplate(render: () => string): string {
+  try {
+    return render();
+  } catch (error) {
+    throw new CallFailure('TemplateInvalid', error instanceof Error ? error.message : String(error));
+  }
+}
+
+const parameter = (name: string): string => `failed to resolve parameter ${name}`;
