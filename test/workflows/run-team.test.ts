@@ -6,7 +6,7 @@ import { runTeam, type TeamEnd, type TeamSteps, type TurnTaken } from '../../src
 
 const members: MemberPlan[] = ['ann', 'bob', 'cem'].map((name) => ({ type: 'agent', name }));
 const team = (strategy: object): TeamPlan =>
-  ({ type: 'team', name: 'trip', members, ...strategy }) as TeamPlan;
+  ({ type: 'team', name: 'trip', members, ...strategy }) as unknown as TeamPlan;
 
 const teams: TeamPlan[] = [
   team({ strategy: 'sequential' }),
