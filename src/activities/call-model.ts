@@ -43,9 +43,9 @@ async function askAgent(
 
   const [prompt, before, question, own, endpoint] = await Promise.all([
     during(`${speaker} prompt resolution failed`, () => values.render(agent.prompt)),
-    transcripts.read(step, input.before),
+    transcripts.read(step, input.before ?? []),
     ask(effects, step, input.question),
-    transcripts.read(step, input.own),
+    transcripts.read(step, input.own ?? []),
     endpointOf(agent.model, values),
   ]);
   const reply = await complete(ports, step, {
@@ -67,7 +67,7 @@ async function askModel(
 ): Promise<ModelReply> {
   const { ports, transcripts } = effects;
   const [before, question, endpoint] = await Promise.all([
-    transcripts.read(step, input.before),
+    transcripts.read(step, input.before ?? []),
     ask(effects, step, input.question),
     endpointOf(model, createValues(ports, access, step)),
   ]);

@@ -113,9 +113,9 @@ export interface ModelCall {
   /** Names an AgentDefinition or a DirectModelDefinition. */
   readonly definition: Hash;
   readonly question: Question;
-  /** What is said before the question, and what the speaker has said in this turn after it. */
-  readonly before: View;
-  readonly own: View;
+  /** What is said before the question, and what the speaker has said in this turn after it; empty views are left out. */
+  readonly before?: View;
+  readonly own?: View;
   /** Where the run will keep the answer: lets the worker that heard it answer from its own memory. */
   readonly slot: number;
 }
@@ -128,7 +128,11 @@ export interface Question {
 
 export interface ModelReply {
   readonly message: AssistantMessage;
-  readonly usage?: { readonly promptTokens: number; readonly completionTokens: number; readonly totalTokens: number };
+  readonly usage?: {
+    readonly promptTokens: number;
+    readonly completionTokens: number;
+    readonly totalTokens: number;
+  };
 }
 
 /** Uses one tool once. */

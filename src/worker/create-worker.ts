@@ -11,10 +11,16 @@ export async function createWorker(
   activities: Activities,
   options: Pick<WorkerOptions, 'namespace' | 'taskQueue'> & Partial<WorkerOptions>,
 ): Promise<Worker> {
+  const { codePath, buildId } = await workflowBundle();
   return Worker.create({
     connection,
     activities,
-    workflowBundle: await workflowBundle(),
+    workflowBundle: { codePath },
+    workerDeploymentOptions: {
+      version: { deploymentName: 'arkwright', buildId },
+      useWorkerVersioning: false,
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
 
     // 0.9 MB each; a run that does not fit is replayed for every task.
     maxCachedWorkflows: 500,

@@ -10,16 +10,29 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** Written by `npm run build` beside the compiled code. */
 const shipped = at('../../workflow-bundle.js');
 
+export interface WorkflowBundle {
+  readonly codePath: string;
+  /** Names the code in every event of a history, three times a turn: hence short. */
+  readonly buildId: string;
+}
+
 /**
  * The workflow code as one file, which a worker starts from in 0.6 s (from sources: 1.7 s). Installed code ships it; a
  * checkout bundles its sources once and keeps the result under the hash of what went in.
  */
-export async function workflowBundle(): Promise<{ readonly codePath: string }> {
-  if (existsSync(shipped)) return { codePath: shipped };
+export async function workflowBundle(): Promise<WorkflowBundle> {
+  const codePath = existsSync(shipped) ? shipped : await bundled();
+  const buildId = createHash('sha256')
+    .update(await readFile(codePath))
+    .digest('hex')
+    .slice(0, 8);
+  return { codePath, buildId };
+}
 
+async function bundled(): Promise<string> {
   const cache = at('../../.cache/workflows');
   const codePath = join(cache, `${await fingerprint()}.js`);
-  if (existsSync(codePath)) return { codePath };
+  if (existsSync(codePath)) return codePath;
 
   const { code } = await bundleWorkflowCode({ workflowsPath: at('../workflows/index.ts'), logger: quiet });
   await mkdir(cache, { recursive: true });
@@ -27,7 +40,7 @@ export async function workflowBundle(): Promise<{ readonly codePath: string }> {
   const draft = `${codePath}.${process.pid}`;
   await writeFile(draft, code);
   await rename(draft, codePath);
-  return { codePath };
+  return codePath;
 }
 
 /** Changes with the sources and with the version of the SDK, which must be the worker's own. */

@@ -44,7 +44,15 @@ export function agentTurn(stage: Stage, agent: AgentPlan, before: View): Promise
               activityId: activityId(turn, agent.name, 'model', ++modelCalls),
               summary: summary(`turn ${turn} · ${agent.name} · ${agent.model}`),
             },
-            [{ definition: agent.definition, question: question(stage), before, own, slot }],
+            [
+              {
+                definition: agent.definition,
+                question: question(stage),
+                before: spoken(before),
+                own: spoken(own),
+                slot,
+              },
+            ],
           ),
         ),
 
@@ -82,7 +90,7 @@ export function modelTurn(stage: Stage, model: ModelPlan, before: View): Promise
             activityId: activityId(turn, model.name, 'model', 1),
             summary: summary(`turn ${turn} · ${model.name}`),
           },
-          [{ definition: model.definition, question: question(stage), before, own: [], slot }],
+          [{ definition: model.definition, question: question(stage), before: spoken(before), slot }],
         ),
       ),
     ),
@@ -252,5 +260,8 @@ export function planned<Plan>(plans: Readonly<Record<string, Plan>>, { type, nam
   if (!plan) throw new ReferenceError(`${type} ${name} is not in the snapshot`);
   return plan;
 }
+
+/** JSON leaves out what is undefined: every input is kept in the history. */
+const spoken = (view: View): View | undefined => (view.length > 0 ? view : undefined);
 
 const summary = (text: string): string => clip(text.replaceAll(/\s+/g, ' '), summaryBytesMax);
