@@ -1,0 +1,85 @@
+/** A Model: a provider's model and how to reach it (contract 1.5). */
+import { z } from 'zod';
+import { isSet, rules, type Rule } from './rules.ts';
+import { ValueSource } from './values.ts';
+
+const properties = z
+  .record(z.string(), ValueSource)
+  .optional()
+  .describe('Further fields of the request, such as temperature.');
+
+const OpenAIConfig = z.object({ baseUrl: ValueSource, apiKey: ValueSource, properties });
+
+const AzureConfig = z.object({
+  baseUrl: ValueSource,
+  apiKey: ValueSource,
+  apiVersion: ValueSource.optional(),
+  properties,
+});
+
+const BedrockConfig = z.object({
+  region: ValueSource.optional(),
+  accessKeyId: ValueSource.optional(),
+  secretAccessKey: ValueSource.optional(),
+  sessionToken: ValueSource.optional(),
+  modelArn: ValueSource.optional(),
+  maxTokens: z.int().min(1).max(100_000).optional(),
+  temperature: z
+    .string()
+    .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
+    .optional(),
+  properties,
+});
+
+export const providers = { openai: 'OpenAI', azure: 'Azure', bedrock: 'Bedrock' } as const;
+export type Provider = keyof typeof providers;
+
+/** Contract 2.6: the provider's block is there, and its base URL has some value. */
+function providerRules(provider: Provider): readonly Rule[] {
+  const isPresent = {
+    rule: `self.type != '${provider}' || has(self.config.${provider})`,
+    message: `${provider} configuration is required for ${provider} model type`,
+  };
+  if (provider === 'bedrock') return [isPresent];
+
+  const doesNotApply = `self.type != '${provider}' || !has(self.config.${provider})`;
+  const baseUrl = `self.config.${provider}.baseUrl`;
+  const hasValue = isSet(baseUrl, 'value');
+  const sources = ['secretKeyRef', 'configMapKeyRef', 'serviceRef'].map(
+    (source) => `has(${baseUrl}.valueFrom.${source})`,
+  );
+  const unresolved = `failed to resolve ${providers[provider]} BaseURL:`;
+  return [
+    isPresent,
+    {
+      rule: `${doesNotApply} || ${hasValue} || has(${baseUrl}.valueFrom)`,
+      message: `${unresolved} value source must have either value or valueFrom specified`,
+    },
+    {
+      rule: `${doesNotApply} || ${hasValue} || !has(${baseUrl}.valueFrom) || ${sources.join(' || ')}`,
+      message: `${unresolved} no valid valueFrom source specified`,
+    },
+  ];
+}
+
+export const ModelSpec = z
+  .object({
+    type: z
+      .enum(['openai', 'azure', 'bedrock'])
+      .describe('Whose protocol is spoken; any OpenAI-compatible server is openai.'),
+    model: ValueSource.describe("The provider's name of the model or deployment."),
+    config: z.object({
+      openai: OpenAIConfig.optional(),
+      azure: AzureConfig.optional(),
+      bedrock: BedrockConfig.optional(),
+    }),
+  })
+  .meta(rules(...providerRules('openai'), ...providerRules('azure'), ...providerRules('bedrock')));
+export type ModelSpec = z.infer<typeof ModelSpec>;
+
+export const ModelStatus = z.object({
+  phase: z.enum(['running', 'ready', 'error']).optional(),
+  message: z.string().optional(),
+  resolvedAddress: z.string().optional(),
+});
+export type ModelStatus = z.infer<typeof ModelStatus>;
