@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import OpenAI, { type ClientOptions } from 'openai';
+import { Agent, fetch, type RequestInit } from 'undici';
+import type { ModelEndpoint, ModelPort } from '../../activities/ports.ts';
+import { chatBody } from './chat-body.ts';
+import { replyOf } from './chat-reply.ts';
+import { ModelError, toModelError } from './model-error.ts';
+
+const clientsMax = 256;
+const replyBytesMax = 16 * 1024 * 1024;
+const connectionsPerOriginMax = 1_024;
+const connectTimeoutMs = 10_000;
+const headers = { 'User-Agent': 'arkwright' };
+
+/**
+ * Chat completions of OpenAI, of Azure and of every server that speaks as they do (contract section 4.5). Never
+ * streams and never retries: one call is one request.
+ */
+export function createOpenAiChat(): ModelPort {
+  // How long an answer may take is the caller's to say: a model may think for longer than fetch's own five minutes.
+  const dispatcher = new Agent({
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connections: connectionsPerOriginMax,
+    connect: { timeout: connectTimeoutMs },
+    maxResponseSize: replyBytesMax,
+  });
+  // The library passes a string; the two sides' types of a `Request`, which is never passed, differ.
+  const send: Send = (url, init) => fetch(url as string, { ...(init as RequestInit), dispatcher });
+  const clients = new LRUCache<string, OpenAI>({ max: clientsMax });
+
+  function clientFor(endpoint: ModelEndpoint): OpenAI {
+    const { type, baseUrl, apiKey, apiVersion, model } = endpoint;
+    const name = createHash('sha256')
+      .update(JSON.stringify([type, baseUrl, apiKey, apiVersion, model]))
+      .digest('base64');
+    const client = clients.get(name) ?? createClient(endpoint, send);
+    clients.set(name, client);
+    return client;
+  }
+
+  return {
+    async complete(request, { signal, idempotencyKey, timeoutMs }) {
+      const client = clientFor(request.endpoint);
+      const url = `${client.baseURL}/chat/completions`;
+      try {
+        const completion = await client.chat.completions.create(chatBody(request), {
+          signal,
+          timeout: timeoutMs,
+          headers: { 'Idempotency-Key': idempotencyKey },
+        });
+        return replyOf(completion, url);
+      } catch (error) {
+        throw toModelError(error, { url, timeoutMs });
+      }
+    },
+  };
+}
+
+/** Anything but a tab and printable Latin-1 (RFC 9110, 5.5). */
+const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/;
+
+type Send = NonNullable<ClientOptions['fetch']>;
+
+/** Nothing of the process's environment leaks into a request: a Model says all there is to say. */
+function createClient(endpoint: ModelEndpoint, send: Send): OpenAI {
+  const { type, apiKey, apiVersion = '', model } = endpoint;
+  const base = baseOf(endpoint);
+  if (unsendable.test(apiKey.trim())) {
+    throw new ModelError(
+      'ValueInvalid',
+      `model ${endpoint.namespace}/${endpoint.name}: apiKey holds characters that no HTTP header can; correct its Secret`,
+    );
+  }
+  const settings = {
+    apiKey: apiKey || 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    logLevel: 'off',
+    fetch: send,
+  } as const;
+
+  if (type === 'openai') {
+    return new ChatClient({
+      ...settings,
+      baseURL: base,
+      // Local servers often have no key at all.
+      defaultHeaders: { ...headers, ...(apiKey === '' && { Authorization: null }) },
+    });
+  }
+  // `AzureOpenAI` sends one of the two credentials and refuses an empty version; ARK sends both headers, and any.
+  return new ChatClient({
+    ...settings,
+    baseURL: `${base}/openai/deployments/${encodeURIComponent(model)}`,
+    defaultQuery: { 'api-version': apiVersion },
+    defaultHeaders: { ...headers, 'api-key': apiKey },
+    // fetch takes `Authorization` off a request that is redirected to another host, but not this header.
+    fetchOptions: { redirect: 'manual' },
+  });
+}
+
+class ChatClient extends OpenAI {
+  /** Gateways refuse with objects of their own, without `error`; the library would drop the reason they give. */
+  protected override makeStatusError(
+    status: number,
+    body: object | undefined,
+    message: string | undefined,
+    headers: Headers,
+  ) {
+    const reason = typeof body === 'object' && !('error' in body) ? { error: body } : body;
+    return super.makeStatusError(status, reason as object, message, headers);
+  }
+}
+
+/** Without credentials (fetch refuses them in a URL), query and closing slashes: what paths can be added to. */
+function baseOf({ namespace, name, baseUrl }: ModelEndpoint): string {
+  const url = URL.parse(baseUrl.trim());
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new ModelError(
+      'ValueInvalid',
+      `model ${namespace}/${name}: baseUrl is not an http or https URL; correct it in the Model`,
+    );
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
