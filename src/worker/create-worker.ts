@@ -19,7 +19,6 @@ export async function createWorker(
     workerDeploymentOptions: {
       version: { deploymentName: 'arkwright', buildId },
       useWorkerVersioning: false,
-      defaultVersioningBehavior: 'AUTO_UPGRADE',
     },
 
     // 0.9 MB each; a run that does not fit is replayed for every task.
