@@ -6,7 +6,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { FailureType } from '../api/failures.ts';
-import type { Failure } from '../api/run.ts';
+import type { Failure, RunOutcome, TeamOutcome } from '../api/run.ts';
 import { clip } from './clip.ts';
 
 const messageBytesMax = 2000;
@@ -43,4 +43,12 @@ export function failureOf(error: unknown): Failure {
     type: 'InternalError',
     message: clip(`${what} failed: ${cause?.message ?? error.message}`, messageBytesMax),
   };
+}
+
+/** Ends a run as Failed by the failure's own name; the outcome with all that was answered is its first detail. */
+export function endOfRun({ type, message }: Failure, outcome: RunOutcome | TeamOutcome): ApplicationFailure {
+  const failure = ApplicationFailure.create({ type, message, nonRetryable: true, details: [outcome] });
+  // Nothing broke in our code; where the failure was written down would only puzzle a reader of the Web UI.
+  failure.stack = undefined;
+  return failure;
 }

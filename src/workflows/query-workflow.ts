@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancelledFailure, continueAsNew, upsertMemo } from '@temporalio/workflow';
+import { CancelledFailure, continueAsNew, upsertMemo } from '@temporalio/workflow';
 import type {
   Carried,
   Failure,
@@ -12,6 +12,7 @@ import type { TargetPlan } from '../api/snapshot.ts';
 import { createBoundary, type Boundary } from './boundary.ts';
 import { clip } from './clip.ts';
 import { underDeadline } from './deadline.ts';
+import { endOfRun } from './failures.ts';
 import { inOrder } from './in-order.ts';
 import type { TurnTaken } from './run-team.ts';
 import { agentTurn, modelTurn, planned, teamTurns, toolTurn } from './speakers.ts';
@@ -120,10 +121,8 @@ function end(outcome: RunOutcome): RunOutcome {
   switch (outcome.phase) {
     case 'done':
       return outcome;
-    case 'error': {
-      const { type, message } = outcome.responses.find(({ failure }) => failure)?.failure as Failure;
-      throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [outcome] });
-    }
+    case 'error':
+      throw endOfRun(outcome.responses.find(({ failure }) => failure)?.failure as Failure, outcome);
     case 'canceled':
       upsertMemo({ outcome });
       throw new CancelledFailure('the Query was canceled; the memo `outcome` holds what was answered before');

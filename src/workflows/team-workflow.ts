@@ -1,8 +1,9 @@
-import { ApplicationFailure, continueAsNew } from '@temporalio/workflow';
+import { continueAsNew } from '@temporalio/workflow';
 import type { TeamOutcome, TeamRunInput, TeamState } from '../api/run.ts';
 import type { RunRef } from '../api/transcript.ts';
 import { createBoundary } from './boundary.ts';
 import { clip } from './clip.ts';
+import { endOfRun } from './failures.ts';
 import { teamTurns } from './speakers.ts';
 import { openStage, thisRun } from './stage.ts';
 import { seenFromOutside } from './view.ts';
@@ -35,9 +36,8 @@ export async function teamWorkflow(input: TeamRunInput): Promise<TeamOutcome> {
 
   const { said, last } = carriedState(ended.state, here);
   const outcome: TeamOutcome = { said, last, usage: stage.ledger.usage(), failure: ended.failure };
-  if (!ended.failure) return outcome;
-  const { type, message } = ended.failure;
-  throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [outcome] });
+  if (ended.failure) throw endOfRun(ended.failure, outcome);
+  return outcome;
 }
 
 /** What a team has said, as another run may hold it: its segments name this run, its last message is bounded. */
