@@ -69,10 +69,11 @@ test('a tool nobody speaks of is left alone', async () => {
   expect(answer?.tool_calls).toBeUndefined();
 });
 
+const said = (count: number) =>
+  Array.from({ length: count }, () => ({ role: 'assistant', name: 'other', content: 'a point' }));
+
 test('a conversation with enough contributions is ended by who can', async () => {
   await start();
-  const said = (count: number) =>
-    Array.from({ length: count }, () => ({ role: 'assistant', name: 'other', content: 'a point' }));
   const early = messageOf(await ask([system, ...said(2), user], { tools: [terminate] }));
   const late = messageOf(await ask([system, ...said(3), user], { tools: [terminate] }));
   expect(early?.tool_calls).toBeUndefined();

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import { APIConnectionError, APIError } from 'openai';
 import type { KnownError } from '../../activities/ports.ts';
 import type { FailureType } from '../../api/failures.ts';
 import { retryAfterMs } from '../retry-after.ts';
@@ -26,33 +26,33 @@ export class ModelError extends Error implements KnownError {
 }
 
 /** What an error of the `openai` library means; one that is none of its own is returned as it is. */
-export function toModelError(
-  error: unknown,
-  call: { readonly url: string; readonly timeoutMs: number },
-): unknown {
+export function toModelError(error: unknown, call: Call): unknown {
   if (error instanceof ModelError) return error;
 
   const tried = `POST "${call.url}"`;
   if (error instanceof APIError && error.status !== undefined) return refused(error, tried);
+  if (call.timedOut)
+    return new ModelError(
+      'ModelTimeout',
+      `${tried}: no answer within ${Math.round(call.timeoutMs / 100) / 10} s`,
+    );
   if (error instanceof SyntaxError)
     return new ModelError('ModelReplyInvalid', `${tried}: the answer is not JSON`);
 
   const code = codeOf(error);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new ModelError('PayloadTooLarge', `${tried}: the answer is larger than 16 MiB`, { code });
-  if (error instanceof APIConnectionTimeoutError && code !== 'UND_ERR_CONNECT_TIMEOUT') {
-    const seconds = Math.round(call.timeoutMs / 100) / 10;
-    return new ModelError('ModelTimeout', `${tried}: no answer within ${seconds} s`);
+  if (error instanceof APIConnectionError || code !== undefined) {
+    const why = code ?? 'no reason given';
+    return new ModelError('ModelUnreachable', `${tried}: the connection failed (${why})`, { code });
   }
-  if (error instanceof APIConnectionError || code !== undefined)
-    return new ModelError(
-      'ModelUnreachable',
-      `${tried}: the connection failed (${code ?? 'no reason given'})`,
-      {
-        code,
-      },
-    );
   return error;
+}
+
+interface Call {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly timedOut: boolean;
 }
 
 /** In the form ARK's users know: `POST "<url>": 401 Unauthorized {…}` (contract section 4.5). */
@@ -112,8 +112,11 @@ const textOf = ({ message }: APIError, status: number): string =>
 /** The system's or undici's code: the innermost says most. Messages are left out, for they may quote a URL. */
 function codeOf(error: unknown): string | undefined {
   let code: string | undefined;
-  for (let at = error, depth = 0; at instanceof Error && depth < causesMax; at = at.cause, depth++) {
-    if ('code' in at && typeof at.code === 'string') code = at.code;
+  for (let at = error, depth = 0; isObject(at) && depth < causesMax; at = at['cause'], depth++) {
+    if (typeof at['code'] === 'string') code = at['code'];
   }
   return code;
 }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;

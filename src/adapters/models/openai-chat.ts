@@ -11,7 +11,8 @@ const clientsMax = 256;
 const replyBytesMax = 16 * 1024 * 1024;
 const connectionsPerOriginMax = 1_024;
 const connectTimeoutMs = 10_000;
-const headers = { 'User-Agent': 'arkwright' };
+const libraryTimeoutExtraMs = 10_000;
+const ownHeaders = { 'User-Agent': 'arkwright' };
 
 /**
  * Chat completions of OpenAI, of Azure and of every server that speaks as they do (contract section 4.5). Never
@@ -44,15 +45,17 @@ export function createOpenAiChat(): ModelPort {
     async complete(request, { signal, idempotencyKey, timeoutMs }) {
       const client = clientFor(request.endpoint);
       const url = `${client.baseURL}/chat/completions`;
+      const deadline = AbortSignal.timeout(timeoutMs);
       try {
         const completion = await client.chat.completions.create(chatBody(request), {
-          signal,
-          timeout: timeoutMs,
+          signal: AbortSignal.any([signal, deadline]),
+          // Ours comes first: the library's tells a slow server from a slow connection by the wording of an error.
+          timeout: timeoutMs + libraryTimeoutExtraMs,
           headers: { 'Idempotency-Key': idempotencyKey },
         });
         return replyOf(completion, url);
       } catch (error) {
-        throw toModelError(error, { url, timeoutMs });
+        throw toModelError(error, { url, timeoutMs, timedOut: deadline.aborted });
       }
     },
   };
@@ -88,7 +91,7 @@ function createClient(endpoint: ModelEndpoint, send: Send): OpenAI {
       ...settings,
       baseURL: base,
       // Local servers often have no key at all.
-      defaultHeaders: { ...headers, ...(apiKey === '' && { Authorization: null }) },
+      defaultHeaders: { ...ownHeaders, ...(apiKey === '' && { Authorization: null }) },
     });
   }
   // `AzureOpenAI` sends one of the two credentials and refuses an empty version; ARK sends both headers, and any.
@@ -96,7 +99,7 @@ function createClient(endpoint: ModelEndpoint, send: Send): OpenAI {
     ...settings,
     baseURL: `${base}/openai/deployments/${encodeURIComponent(model)}`,
     defaultQuery: { 'api-version': apiVersion },
-    defaultHeaders: { ...headers, 'api-key': apiKey },
+    defaultHeaders: { ...ownHeaders, 'api-key': apiKey },
     // fetch takes `Authorization` off a request that is redirected to another host, but not this header.
     fetchOptions: { redirect: 'manual' },
   });
