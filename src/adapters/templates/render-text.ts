@@ -23,10 +23,14 @@ export function renderText(
       bareNames: new Set(Object.keys(values)),
     });
   } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    const place = label === 'query-input' ? 'input' : 'prompt';
-    const problem =
-      error.phase === 'parse' ? `invalid template syntax in ${place}` : 'template execution failed';
-    throw new TextInvalidError(`${problem}: ${error.message}`, { cause: error });
+    throw textInvalid(error, label === 'query-input' ? 'input' : 'prompt');
   }
+}
+
+/** A template's error in the contract's words; any other error as it is. */
+export function textInvalid(error: unknown, place: string): unknown {
+  if (!(error instanceof TemplateError)) return error;
+  const problem =
+    error.phase === 'parse' ? `invalid template syntax in ${place}` : 'template execution failed';
+  return new TextInvalidError(`${problem}: ${error.message}`, { cause: error });
 }
