@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, Runtime, type Logger as TemporalLogger } from '@temporalio/worker';
+import { createActivities } from '../activities/create-activities.ts';
+import { connectKubernetes } from '../adapters/kubernetes/connection.ts';
+import { createSecrets } from '../adapters/kubernetes/secrets.ts';
+import { createModels } from '../adapters/models/create-models.ts';
+import type { Health } from '../adapters/telemetry/health-server.ts';
+import type { Logger } from '../adapters/telemetry/logger.ts';
+import type { WorkerMetrics } from '../adapters/telemetry/metrics.ts';
+import { renderGoTemplate } from '../adapters/templates/render-go-template.ts';
+import { renderText } from '../adapters/templates/render-text.ts';
+import { runBuiltIn } from '../adapters/tools/built-in.ts';
+import { createHttpTools } from '../adapters/tools/http-tool.ts';
+import { createWorker } from './create-worker.ts';
+import { measured } from './measured.ts';
+
+export interface WorkerSettings {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly temporal: ClientConnectConfig & { readonly namespace: string };
+  readonly taskQueue: string;
+  readonly maxCachedWorkflows: number;
+  readonly maxConcurrentCalls: number;
+  readonly logger: Logger;
+  readonly health: Health;
+  readonly metrics: WorkerMetrics;
+}
+
+const connectRetryMs = 1_000;
+
+/**
+ * Runs workflows and their calls until `signal` aborts; then takes no new work and waits for the calls under way, at
+ * most as long as createWorker says. A Temporal server that is away is waited for, at the start and later.
+ */
+export async function runWorker(settings: WorkerSettings, signal: AbortSignal): Promise<void> {
+  const { temporal, logger, health } = settings;
+  Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] });
+
+  const kubernetes = connectKubernetes(settings);
+  const connection = await connectToTemporal(settings, signal);
+  if (!connection) return;
+  try {
+    const worker = await createWorker(connection, activitiesOf(settings, kubernetes), {
+      namespace: temporal.namespace,
+      taskQueue: settings.taskQueue,
+      maxCachedWorkflows: settings.maxCachedWorkflows,
+      maxConcurrentActivityTaskExecutions: settings.maxConcurrentCalls,
+    });
+    const working = worker.run();
+    signal.addEventListener('abort', () => worker.shutdown(), { once: true });
+    if (signal.aborted) worker.shutdown();
+
+    health.setReady(true);
+    logger.info({ taskQueue: settings.taskQueue, namespace: temporal.namespace }, 'taking work');
+    await working;
+  } finally {
+    health.setReady(false, 'stopped');
+    await connection.close();
+    await kubernetes.close();
+  }
+}
+
+function activitiesOf({ metrics }: WorkerSettings, kubernetes: ReturnType<typeof connectKubernetes>) {
+  return createActivities(
+    measured(metrics, {
+      models: createModels(),
+      httpTools: createHttpTools(),
+      builtIns: { run: runBuiltIn },
+      templates: {
+        render: renderText,
+        renderSelector: (prompt, data) =>
+          renderGoTemplate(prompt, { ...data }, { name: 'selector-prompt', dataIs: 'struct' }),
+      },
+      secrets: createSecrets(kubernetes),
+    }),
+  );
+}
+
+/** Undefined where `signal` aborted first. */
+async function connectToTemporal(
+  { temporal, logger, health }: WorkerSettings,
+  signal: AbortSignal,
+): Promise<NativeConnection | undefined> {
+  const { connectionOptions } = temporal;
+  while (!signal.aborted) {
+    try {
+      return await NativeConnection.connect(connectionOptions);
+    } catch (error) {
+      const why = `Temporal at ${connectionOptions.address ?? 'localhost:7233'} cannot be reached: ${(error as Error).message}`;
+      health.setReady(false, why);
+      logger.warn(why);
+      await sleep(connectRetryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+function temporalLogger(logger: Logger): TemporalLogger {
+  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+  const say =
+    (level: keyof typeof levels) =>
+    (message: string, meta: object = {}): void =>
+      logger[levels[level]](meta, message);
+  return {
+    log: (level, message, meta) => say(level)(message, meta),
+    trace: say('TRACE'),
+    debug: say('DEBUG'),
+    info: say('INFO'),
+    warn: say('WARN'),
+    error: say('ERROR'),
+  };
+}
