@@ -39,7 +39,8 @@ function summaryOf(snapshot: Snapshot): string {
 function detailsOf({ namespace, name }: RunOwner, snapshot: Snapshot, hash: string): string {
   const agents = Object.values(snapshot.agents).map((agent) => `| agent/${agent.name} | ${agent.model} |`);
   const teams = Object.values(snapshot.teams).map(
-    (team) => `| team/${team.name} | ${team.strategy}: ${clipBytes(team.members.map((m) => m.name).join(', '), 200)} |`,
+    (team) =>
+      `| team/${team.name} | ${team.strategy}: ${clipBytes(team.members.map((m) => m.name).join(', '), 200)} |`,
   );
   const lines = [
     `**Query** \`${namespace}/${name}\``,
@@ -66,5 +67,8 @@ function inputOf(snapshot: Snapshot): string {
 function clipBytes(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= bytesMax) return text;
-  return `${bytes.subarray(0, bytesMax - '…'.length * 3).toString().replace(/\uFFFD+$/, '')}…`;
+  return `${bytes
+    .subarray(0, bytesMax - '…'.length * 3)
+    .toString()
+    .replace(/\uFFFD+$/, '')}…`;
 }

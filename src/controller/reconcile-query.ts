@@ -40,7 +40,8 @@ export async function reconcileQuery(key: ObjectKey, ports: ControllerPorts): Pr
 /** Finalizer, then the run: an object that can vanish must not have a run that nobody ends. */
 async function begin(query: SeenQuery, ports: ControllerPorts): Promise<Standing | 'gone' | 'waiting'> {
   const { queries, runs, snapshots } = ports;
-  if (query.spec.cancel) return (await queries.hold(query)) ? startedBefore(query, ports, { state: 'canceled' }) : 'gone';
+  if (query.spec.cancel)
+    return (await queries.hold(query)) ? startedBefore(query, ports, { state: 'canceled' }) : 'gone';
 
   const [held, built] = await Promise.all([queries.hold(query), snapshots.build(query)]);
   if (!held) return 'gone';
@@ -51,14 +52,19 @@ async function begin(query: SeenQuery, ports: ControllerPorts): Promise<Standing
 }
 
 /** A start whose reply was lost has happened: what changed since then must not hide its run. */
-async function startedBefore(query: SeenQuery, { runs }: ControllerPorts, otherwise: Standing): Promise<Standing> {
+async function startedBefore(
+  query: SeenQuery,
+  { runs }: ControllerPorts,
+  otherwise: Standing,
+): Promise<Standing> {
   const run: Run = await runs.look(query);
   return run.state === 'absent' ? otherwise : run;
 }
 
 const refused = ({ failure }: Refusal): Standing => ({ state: 'refused', failure });
 
-const ageMs = ({ createdAt }: SeenQuery, { now }: ControllerPorts): number => now().getTime() - createdAt.getTime();
+const ageMs = ({ createdAt }: SeenQuery, { now }: ControllerPorts): number =>
+  now().getTime() - createdAt.getTime();
 
 /** Cancel, a short wait, terminate, and only then the finalizer. */
 async function letGo(query: SeenQuery, deletedAt: Date, ports: ControllerPorts): Promise<Next> {
@@ -71,7 +77,10 @@ async function letGo(query: SeenQuery, deletedAt: Date, ports: ControllerPorts):
       await runs.cancel(query);
       return { requeueAfterMs: leftMs };
     }
-    await runs.terminate(query, `its Query was deleted, and it did not end within ${graceMs / 1000} s of being canceled`);
+    await runs.terminate(
+      query,
+      `its Query was deleted, and it did not end within ${graceMs / 1000} s of being canceled`,
+    );
   }
 
   await queries.release(query);

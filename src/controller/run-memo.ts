@@ -43,7 +43,9 @@ interface Timestamp {
 }
 
 const mostRepeated = (activities: readonly PendingActivity[]): PendingActivity | undefined =>
-  activities.filter(({ attempt }) => (attempt ?? 1) > 1).toSorted((a, b) => (b.attempt ?? 1) - (a.attempt ?? 1))[0];
+  activities
+    .filter(({ attempt }) => (attempt ?? 1) > 1)
+    .toSorted((a, b) => (b.attempt ?? 1) - (a.attempt ?? 1))[0];
 
 function pendingOf(activity: PendingActivity): RunProgress['pending'] {
   const { attempt, lastFailure, nextAttemptScheduleTime } = activity;

@@ -3,6 +3,8 @@ import { SearchAttributeType, TypedSearchAttributes, defineSearchAttributeKey } 
 import type { Snapshot } from '../api/snapshot.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { RunOwner } from './ports.ts';
+import { isUnreachable } from './temporal-calls.ts';
+import type { TemporalCall } from './temporal-calls.ts';
 
 const keys = {
   ArkNamespace: defineSearchAttributeKey('ArkNamespace', SearchAttributeType.KEYWORD),
@@ -13,14 +15,16 @@ type Name = keyof typeof keys;
 
 /** Temporal's number for `Keyword`, in requests to its operator service. */
 const keywordType = 2;
-const callMsMax = 5_000;
 /** What the namespace knows is asked again after this long: somebody may have registered them by hand. */
 const askAgainMs = 5 * 60_000;
 
 /** Lists of runs can be filtered by these, where the namespace knows them; no run depends on them. */
 export interface SearchAttributes {
   /** What to start a run with, and the names its workflow may upsert; others would hang it (Temporal 1.29). */
-  of(query: RunOwner, snapshot: Snapshot): Promise<{ readonly names: readonly Name[]; readonly typed: TypedSearchAttributes }>;
+  of(
+    query: RunOwner,
+    snapshot: Snapshot,
+  ): Promise<{ readonly names: readonly Name[]; readonly typed: TypedSearchAttributes }>;
   /** A start was refused because of them (a server may learn of new ones late): do without for some minutes. */
   avoid(): void;
 }
@@ -30,14 +34,18 @@ export interface SearchAttributes {
  * another type is silently ignored by Temporal, so types are compared here. Refusals are logged once and cost nothing
  * but the filter; a Temporal that cannot be reached rejects, as the start after it would.
  */
-export function registeredSearchAttributes(client: Client, logger: Logger): SearchAttributes {
+export function registeredSearchAttributes(
+  client: Client,
+  call: TemporalCall,
+  logger: Logger,
+): SearchAttributes {
   let usable: Promise<readonly Name[]> | undefined;
   let knownUntilMs = 0;
 
   function usableNames(): Promise<readonly Name[]> {
     if (usable && Date.now() < knownUntilMs) return usable;
     knownUntilMs = Date.now() + askAgainMs;
-    usable = register(client, logger).catch((error: unknown) => {
+    usable = register(client, call, logger).catch((error: unknown) => {
       usable = undefined;
       throw error;
     });
@@ -47,10 +55,16 @@ export function registeredSearchAttributes(client: Client, logger: Logger): Sear
   return {
     async of({ namespace, name }, { targets: [first] }) {
       const names = await usableNames();
-      const values = { ArkNamespace: namespace, ArkQuery: name, ArkTarget: first ? `${first.type}/${first.name}` : 'none' };
+      const values = {
+        ArkNamespace: namespace,
+        ArkQuery: name,
+        ArkTarget: first ? `${first.type}/${first.name}` : 'none',
+      };
       return {
         names,
-        typed: new TypedSearchAttributes(names.map((attribute) => ({ key: keys[attribute], value: values[attribute] }))),
+        typed: new TypedSearchAttributes(
+          names.map((attribute) => ({ key: keys[attribute], value: values[attribute] })),
+        ),
       };
     },
     avoid() {
@@ -60,11 +74,10 @@ export function registeredSearchAttributes(client: Client, logger: Logger): Sear
   };
 }
 
-async function register(client: Client, logger: Logger): Promise<readonly Name[]> {
+async function register(client: Client, call: TemporalCall, logger: Logger): Promise<readonly Name[]> {
   const { namespace } = client.options;
   const names = Object.keys(keys) as Name[];
   const operator = client.connection.operatorService;
-  const call = <T>(fn: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callMsMax, fn);
   try {
     const before = await call(() => operator.listSearchAttributes({ namespace }));
     const absent = names.filter((name) => before.customAttributes[name] === undefined);
@@ -76,7 +89,10 @@ async function register(client: Client, logger: Logger): Promise<readonly Name[]
     const usable = names.filter((name) => (after.customAttributes[name] as number) === keywordType);
     if (usable.length < names.length) {
       const others = names.filter((name) => !usable.includes(name));
-      logger.warn({ others, namespace }, 'runs start without these search attributes: Temporal has them not, or with another type');
+      logger.warn(
+        { others, namespace },
+        'runs start without these search attributes: Temporal has them not, or with another type',
+      );
     }
     return usable;
   } catch (error) {
@@ -88,6 +104,3 @@ async function register(client: Client, logger: Logger): Promise<readonly Name[]
     return [];
   }
 }
-
-/** gRPC DEADLINE_EXCEEDED and UNAVAILABLE. */
-const isUnreachable = (error: unknown): boolean => [4, 14].includes(Number((error as { code?: unknown }).code));

@@ -11,7 +11,8 @@ const textBytesMax = 192 * 1024;
 const messageCharsMax = 2_000;
 
 /** How a Query stands: its run, or what came before there could be one. */
-export type Standing = Run | { readonly state: 'refused'; readonly failure: Failure } | { readonly state: 'canceled' };
+export type Standing =
+  Run | { readonly state: 'refused'; readonly failure: Failure } | { readonly state: 'canceled' };
 
 type Context = Pick<ControllerPorts, 'now' | 'temporalUi'>;
 
@@ -27,7 +28,12 @@ export function statusOf(query: SeenQuery, standing: Standing, context: Context)
     case 'closed':
       return endedStatus(query, standing, context);
     case 'canceled':
-      return unstartedStatus(query, 'canceled', { type: 'RunCanceled', message: 'canceled before it was started' }, context);
+      return unstartedStatus(
+        query,
+        'canceled',
+        { type: 'RunCanceled', message: 'canceled before it was started' },
+        context,
+      );
     case 'refused':
       return unstartedStatus(query, 'error', standing.failure, context);
     case 'absent':
@@ -68,19 +74,34 @@ function endedStatus(query: SeenQuery, run: ClosedRun, context: Context): QueryS
     conditions:
       phase === 'done'
         ? completed(query, 'QuerySucceeded', 'every target answered', context)
-        : completed(query, phase === 'canceled' ? 'QueryCanceled' : 'QueryErrored', told(failure ?? unexplained), context),
+        : completed(
+            query,
+            phase === 'canceled' ? 'QueryCanceled' : 'QueryErrored',
+            told(failure ?? unexplained),
+            context,
+          ),
   };
 }
 
 const unexplained: Failure = { type: 'InternalError', message: 'the run failed without giving a reason' };
 
 /** Nothing was started, so there is no run to link to and no time to count. */
-function unstartedStatus(query: SeenQuery, phase: 'error' | 'canceled', failure: Failure, context: Context): QueryStatus {
+function unstartedStatus(
+  query: SeenQuery,
+  phase: 'error' | 'canceled',
+  failure: Failure,
+  context: Context,
+): QueryStatus {
   return {
     phase,
     ...errorFields(failure),
     completionTime: context.now().toISOString(),
-    conditions: completed(query, phase === 'canceled' ? 'QueryCanceled' : 'QueryErrored', told(failure), context),
+    conditions: completed(
+      query,
+      phase === 'canceled' ? 'QueryCanceled' : 'QueryErrored',
+      told(failure),
+      context,
+    ),
   };
 }
 
@@ -146,13 +167,18 @@ function linkTo(query: SeenQuery, runId: string, { temporalUi }: Context): Query
   if (!temporalUi) return { workflowId, runId };
 
   const path = ['namespaces', temporalUi.namespace, 'workflows', workflowId, runId, 'history'];
-  return { workflowId, runId, url: [temporalUi.address.replace(/\/+$/, ''), ...path.map(encodeURIComponent)].join('/') };
+  return {
+    workflowId,
+    runId,
+    url: [temporalUi.address.replace(/\/+$/, ''), ...path.map(encodeURIComponent)].join('/'),
+  };
 }
 
 /** The key under which the Query's messages are remembered (contract section 9, row 13). */
 const conversationIdOf = ({ spec, uid }: SeenQuery): string => spec.sessionId ?? spec.conversationId ?? uid;
 
-const messageField = (message: string): Pick<QueryStatus, 'message'> => (message ? { message: clipped(message) } : {});
+const messageField = (message: string): Pick<QueryStatus, 'message'> =>
+  message ? { message: clipped(message) } : {};
 
 const errorFields = ({ message }: Failure): Pick<QueryStatus, 'message' | 'error'> => ({
   message: clipped(message),
@@ -161,6 +187,7 @@ const errorFields = ({ message }: Failure): Pick<QueryStatus, 'message' | 'error
 
 const told = ({ type, message }: Failure): string => `${type}: ${message}`;
 
-const clipped = (text: string): string => (text.length <= messageCharsMax ? text : `${text.slice(0, messageCharsMax - 1)}…`);
+const clipped = (text: string): string =>
+  text.length <= messageCharsMax ? text : `${text.slice(0, messageCharsMax - 1)}…`;
 
 const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');

@@ -17,21 +17,21 @@ import { describeRun } from './describe-run.ts';
 import type { ClosedRun, OpenRun, Run, RunOwner } from './ports.ts';
 import { progressOf, snapshotHashOf } from './run-memo.ts';
 import type { SearchAttributes } from './search-attributes.ts';
+import { isUnknownWorkflow } from './temporal-calls.ts';
+import type { TemporalCall } from './temporal-calls.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
 /** The type under which the worker registers the workflow of a Query. */
 const workflowType = 'queryWorkflow';
-/** No call to Temporal takes longer than this; the client's own retries happen within it. */
-const callMsMax = 10_000;
 /** Over the sum of all deadlines of the targets, so that only a run that is stuck for good ever meets it. */
 const executionSpareMs = 24 * 3_600_000;
 const messageCharsMax = 2_000;
-const grpcNotFound = 5;
 
 export interface TemporalRunsSettings {
   readonly taskQueue: string;
   readonly limits: RunLimits;
   readonly searchAttributes: SearchAttributes;
+  readonly call: TemporalCall;
   readonly now?: () => Date;
 }
 
@@ -49,8 +49,7 @@ export interface TemporalRuns {
 }
 
 export function temporalRuns(client: Client, settings: TemporalRunsSettings): TemporalRuns {
-  const { taskQueue, limits, searchAttributes, now = () => new Date() } = settings;
-  const call = <T>(fn: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callMsMax, fn);
+  const { taskQueue, limits, searchAttributes, call, now = () => new Date() } = settings;
 
   async function start(query: RunOwner, snapshot: Snapshot, hash: string): Promise<OpenRun | ClosedRun> {
     const { names, typed } = await searchAttributes.of(query, snapshot);
@@ -66,7 +65,8 @@ export function temporalRuns(client: Client, settings: TemporalRunsSettings): Te
           args: [input],
           ...describeRun(query, snapshot, hash),
           typedSearchAttributes: typed,
-          workflowExecutionTimeout: executionSpareMs + snapshot.timeoutMs * Math.max(1, snapshot.targets.length),
+          workflowExecutionTimeout:
+            executionSpareMs + snapshot.timeoutMs * Math.max(1, snapshot.targets.length),
         }),
       );
       return { state: 'open', runId: handle.firstExecutionRunId, startedAt: now(), snapshotHash: hash };
@@ -76,7 +76,9 @@ export function temporalRuns(client: Client, settings: TemporalRunsSettings): Te
     }
     const run = await look(query);
     if (run.state !== 'absent') return run;
-    throw new Error(`Temporal refused to start ${workflowIdOf(query)} as started before, and does not know it`);
+    throw new Error(
+      `Temporal refused to start ${workflowIdOf(query)} as started before, and does not know it`,
+    );
   }
 
   async function look(query: RunOwner): Promise<Run> {
@@ -96,7 +98,11 @@ export function temporalRuns(client: Client, settings: TemporalRunsSettings): Te
     return { state: 'closed', ...known, closedAt: closeTime, ...ended(kept, end.failure) };
   }
 
-  async function waitForClose(query: RunOwner, run: OpenRun, signal: AbortSignal): Promise<ClosedRun | 'look again'> {
+  async function waitForClose(
+    query: RunOwner,
+    run: OpenRun,
+    signal: AbortSignal,
+  ): Promise<ClosedRun | 'look again'> {
     const end = await client.withAbortSignal(signal, () => endOf(query, run.runId));
     if (!end.outcome && end.failure?.type !== 'InternalError') return 'look again';
 
@@ -133,7 +139,7 @@ export function temporalRuns(client: Client, settings: TemporalRunsSettings): Te
           reason: 'its Query was canceled or deleted',
         }),
       ).catch((error: unknown) => {
-        if ((error as { code?: unknown }).code !== grpcNotFound) throw error;
+        if (!isUnknownWorkflow(error)) throw error;
       });
     },
 
@@ -154,14 +160,19 @@ function endFrom(cause: Error | undefined): End {
     const outcome = cause.details?.[0] as RunOutcome | undefined;
     return { ...(outcome?.responses && { outcome }), failure: failureFrom(cause) };
   }
-  if (cause instanceof CancelledFailure) return { failure: { type: 'RunCanceled', message: 'the run was canceled' } };
+  if (cause instanceof CancelledFailure)
+    return { failure: { type: 'RunCanceled', message: 'the run was canceled' } };
   if (cause instanceof TerminatedFailure) {
-    return { failure: { type: 'RunTerminated', message: clipped(`the run was terminated: ${cause.message}`) } };
+    return {
+      failure: { type: 'RunTerminated', message: clipped(`the run was terminated: ${cause.message}`) },
+    };
   }
   if (cause instanceof TimeoutFailure) {
     return { failure: { type: 'RunTimedOut', message: 'the run met its workflow execution timeout' } };
   }
-  return { failure: { type: 'InternalError', message: clipped(cause?.message ?? 'the run failed without a reason') } };
+  return {
+    failure: { type: 'InternalError', message: clipped(cause?.message ?? 'the run failed without a reason') },
+  };
 }
 
 function failureFrom({ type, message }: ApplicationFailure): Failure {
@@ -171,7 +182,10 @@ function failureFrom({ type, message }: ApplicationFailure): Failure {
 }
 
 /** A closed run always has an outcome, if only that nothing is known. */
-function ended(outcome: RunOutcome | undefined, failure: Failure | undefined): Pick<ClosedRun, 'outcome' | 'failure'> {
+function ended(
+  outcome: RunOutcome | undefined,
+  failure: Failure | undefined,
+): Pick<ClosedRun, 'outcome' | 'failure'> {
   const phase = failure?.type === 'RunCanceled' ? 'canceled' : 'error';
   return {
     outcome: outcome ?? { phase, responses: [], usage: nothingSpent },
@@ -179,7 +193,13 @@ function ended(outcome: RunOutcome | undefined, failure: Failure | undefined): P
   };
 }
 
-const nothingSpent = { promptTokens: 0, completionTokens: 0, totalTokens: 0, modelCalls: 0, toolCalls: 0 } as const;
+const nothingSpent = {
+  promptTokens: 0,
+  completionTokens: 0,
+  totalTokens: 0,
+  modelCalls: 0,
+  toolCalls: 0,
+} as const;
 
 const isFailureType = (type: string | null | undefined): type is FailureType =>
   typeof type === 'string' && Object.hasOwn(failures, type);

@@ -8,8 +8,8 @@ const finished = { phase: 'error', message: 'x' } as const;
 const stories: Record<string, Story> = {
   plain: {},
   failing: { conduct: 'fails' },
-  'refused': { refused },
-  'early': { missingForMs: 2_000 },
+  refused: { refused },
+  early: { missingForMs: 2_000 },
   'too early': { missingForMs: 60_000 },
   'deleted while it runs': { conduct: 'waits for cancel', then: 'delete' },
   'deleted while it runs and does not listen': { conduct: 'ignores cancel', then: 'delete' },

@@ -161,7 +161,10 @@ export class World {
           const { refused, missingForMs = 0 } = this.story;
           if (refused) return { failure: refused };
           if (this.now.getTime() - created.getTime() < missingForMs) {
-            return { failure: { type: 'DefinitionNotFound', message: 'unable to get default/bot' }, missing: true };
+            return {
+              failure: { type: 'DefinitionNotFound', message: 'unable to get default/bot' },
+              missing: true,
+            };
           }
           return { snapshot: {} as Snapshot, hash: 'abc' };
         }),
@@ -182,7 +185,8 @@ export class World {
       return true;
     }
     if (conduct === 'answers') this.close(uid, 'done');
-    else if (conduct === 'fails') this.close(uid, 'error', { type: 'ModelUnauthorized', message: 'wrong key' });
+    else if (conduct === 'fails')
+      this.close(uid, 'error', { type: 'ModelUnauthorized', message: 'wrong key' });
     else if (conduct === 'waits for cancel' && run.cancelRequested) {
       this.close(uid, 'canceled', { type: 'RunCanceled', message: 'canceled' });
     }

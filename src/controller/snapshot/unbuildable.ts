@@ -1,0 +1,38 @@
+import { isInvalid } from '../../api/problems.ts';
+import type { Invalid } from '../../api/problems.ts';
+import type { FailureType } from '../../api/failures.ts';
+
+/** Why there can be no snapshot, in the words of contract sections 4.2 and 4.11; ends in the Query's status. */
+export class Unbuildable extends Error {
+  override readonly name = 'Unbuildable';
+  readonly type: FailureType;
+  /** What is named is not there, or not there yet. */
+  readonly missing: boolean;
+
+  constructor(type: FailureType, message: string, { missing = false } = {}) {
+    super(message);
+    this.type = type;
+    this.missing = missing;
+  }
+}
+
+/** Puts where it happened before what happened; errors that heal by themselves pass unchanged. */
+export async function within<T>(where: string, step: () => T | Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof Unbuildable)) throw error;
+    throw new Unbuildable(error.type, where + error.message, { missing: error.missing });
+  }
+}
+
+/** The spec, if nothing is wrong with it. */
+export function valid<T extends object>(where: string, spec: T | Invalid): T {
+  if (isInvalid(spec))
+    throw new Unbuildable('DefinitionInvalid', `${where}: ${spec.problems[0] ?? 'invalid'}`);
+  return spec;
+}
+
+/** Fields of ARK that a later version brings: said at once, rather than left out in silence. */
+export const notYet = (what: string): Unbuildable =>
+  new Unbuildable('DefinitionInvalid', `${what}: not supported by this version`);

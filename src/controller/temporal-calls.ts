@@ -1,0 +1,45 @@
+import type { Client } from '@temporalio/client';
+
+/** No call to Temporal takes longer than this; the client's own retries happen within it. */
+const callMsMax = 10_000;
+/** How long nobody else tries after one call could not reach Temporal. */
+const awayMs = 1_000;
+
+export type TemporalCall = <T>(call: () => Promise<T>) => Promise<T>;
+
+/**
+ * Gives every call a deadline. While Temporal is away, one call in a second finds out whether it is back and all
+ * others fail at once, so that workers of a queue do not spend ten seconds each on the same news.
+ */
+export function temporalCalls(client: Client): TemporalCall {
+  let awayUntilMs = 0;
+  let reason: unknown;
+
+  return async (call) => {
+    if (Date.now() < awayUntilMs)
+      throw new Error('Temporal could not be reached a moment ago', { cause: reason });
+    try {
+      return await client.withDeadline(Date.now() + callMsMax, call);
+    } catch (error) {
+      if (isUnreachable(error)) {
+        awayUntilMs = Date.now() + awayMs;
+        reason = error;
+      }
+      throw error;
+    }
+  };
+}
+
+const grpc = { deadlineExceeded: 4, notFound: 5, unavailable: 14 } as const;
+
+export const isUnreachable = (error: unknown): boolean =>
+  [grpc.deadlineExceeded, grpc.unavailable].some((code) => code === grpcCodeOf(error));
+
+export const isUnknownWorkflow = (error: unknown): boolean => grpcCodeOf(error) === grpc.notFound;
+
+/** The client's own errors carry gRPC's as their cause. */
+function grpcCodeOf(error: unknown): number | undefined {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  if (typeof code === 'number') return code;
+  return cause === undefined ? undefined : grpcCodeOf(cause);
+}

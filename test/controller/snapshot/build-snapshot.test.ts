@@ -1,0 +1,382 @@
+import type { AgentDefinition, Snapshot } from '../../../src/api/snapshot.ts';
+import { buildSnapshot } from '../../../src/controller/snapshot/build-snapshot.ts';
+import type { Shelf } from './shelf.ts';
+import { asking, model, readFrom } from './shelf.ts';
+
+const limits = { toolRounds: 10, turns: 30, concurrency: 4 };
+const models = { default: model };
+const ask = (type: string, name: string): object => ({ targets: [{ type, name }] });
+
+async function built(shelf: Shelf, spec: object = {}): Promise<Snapshot> {
+  const result = await buildSnapshot(asking(spec), readFrom(shelf), limits);
+  if (!('snapshot' in result)) throw new Error(result.failure.message);
+  return result.snapshot;
+}
+
+async function refused(
+  shelf: Shelf,
+  spec: object = {},
+): Promise<{ type: string; message: string; missing?: boolean }> {
+  const result = await buildSnapshot(asking(spec), readFrom(shelf), limits);
+  if ('snapshot' in result) throw new Error('it was built');
+  return { ...result.failure, ...(result.missing && { missing: true }) };
+}
+
+const agentOf = (snapshot: Snapshot, name: string): AgentDefinition =>
+  snapshot.definitions[snapshot.agents[name]?.definition ?? ''] as AgentDefinition;
+
+describe('a snapshot', () => {
+  test('holds an agent, its model and its tools, ready to use', async () => {
+    const snapshot = await built({
+      models,
+      agents: {
+        bot: { prompt: 'Be brief.', tools: [{ type: 'custom', name: 'find' }, { name: 'terminate' }] },
+      },
+      tools: { find: { type: 'http', http: { url: 'http://find/{q}', timeout: '5s' } } },
+    });
+
+    expect(snapshot.targets).toEqual([{ type: 'agent', name: 'bot' }]);
+    expect(snapshot.agents['bot']).toMatchObject({ name: 'bot', model: 'default' });
+    expect(snapshot.timeoutMs).toBe(300_000);
+    expect(agentOf(snapshot, 'bot')).toMatchObject({
+      prompt: { text: 'Be brief.' },
+      model: { namespace: 'default', name: 'default', type: 'openai', baseUrl: { value: 'http://llm/v1' } },
+      tools: [
+        {
+          type: 'http',
+          name: 'find',
+          description: 'HTTP request to http://find/{q}',
+          method: 'GET',
+          timeoutMs: 5_000,
+          repeatable: true,
+          parameters: { type: 'object', properties: {} },
+        },
+        { type: 'built-in', builtIn: 'terminate', name: 'terminate' },
+      ],
+      access: { namespace: 'default', serviceAccount: 'default' },
+    });
+  });
+
+  test('names equal definitions by equal hashes, whatever order their fields were written in', async () => {
+    const one = await built({ models, agents: { bot: { prompt: 'p', description: 'd' } } });
+    const other = await built({ models, agents: { bot: { description: 'd', prompt: 'p' } } });
+
+    expect(one).toEqual(other);
+    expect(one.agents['bot']?.definition).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('asks the targets of the spec first, then what the selector matches, by kind and name', async () => {
+    const snapshot = await built(
+      {
+        models: { default: model, brain: model },
+        agents: { zoe: {}, bot: {}, amy: {} },
+        teams: { crew: { strategy: 'sequential', members: [{ name: 'bot' }] } },
+        labels: {
+          zoe: { team: 'x' },
+          amy: { team: 'x' },
+          crew: { team: 'x' },
+          brain: { team: 'y' },
+          bot: {},
+        },
+      },
+      { selector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['x', 'y'] }] } },
+    );
+
+    expect(snapshot.targets.map(({ type, name }) => `${type}/${name}`)).toEqual([
+      'agent/bot',
+      'agent/amy',
+      'agent/zoe',
+      'team/crew',
+      'model/brain',
+    ]);
+  });
+
+  test('asks nobody where the selector matches nothing', async () => {
+    const snapshot = await built({}, { targets: [], selector: { matchLabels: { a: 'b' } } });
+    expect(snapshot.targets).toEqual([]);
+  });
+
+  test('reads ConfigMaps and Services now and leaves Secrets where they are', async () => {
+    const snapshot = await built({
+      agents: { bot: { modelRef: { name: 'far', namespace: 'ai' } } },
+      configMaps: { 'ai/settings': { name: 'gpt-4o' } },
+      services: {
+        'ai/gateway': [
+          { name: 'grpc', port: 1 },
+          { name: 'http', port: 8080 },
+        ],
+      },
+      models: {
+        'ai/far': {
+          type: 'openai',
+          model: { valueFrom: { configMapKeyRef: { name: 'settings', key: 'name' } } },
+          config: {
+            openai: {
+              baseUrl: { valueFrom: { serviceRef: { name: 'gateway', port: '8080', path: 'v1/' } } },
+              apiKey: { valueFrom: { secretKeyRef: { name: 'keys', key: 'openai' } } },
+            },
+          },
+        },
+      },
+    });
+
+    expect(agentOf(snapshot, 'bot').model).toMatchObject({
+      namespace: 'ai',
+      model: { value: 'gpt-4o' },
+      baseUrl: { value: 'http://gateway.ai.svc.cluster.local:8080/v1' },
+      apiKey: { secret: { namespace: 'ai', name: 'keys', key: 'openai' } },
+    });
+  });
+
+  test('renders texts whose parameters are known, and no others', async () => {
+    const parameters = [
+      { name: 'city', value: 'Oslo' },
+      { name: 'mood', valueFrom: { configMapKeyRef: { name: 'moods', key: 'today' } } },
+    ];
+    const secret = { name: 'code', valueFrom: { secretKeyRef: { name: 'codes', key: 'c' } } };
+    const shelf: Shelf = {
+      models,
+      configMaps: { 'default/moods': { today: 'sunny' } },
+      agents: {
+        bot: {
+          prompt: 'For {{.who}} in {{.where}}',
+          parameters: [
+            { name: 'who', value: 'Ann' },
+            { name: 'where', valueFrom: { queryParameterRef: { name: 'city' } } },
+          ],
+        },
+      },
+    };
+    const questionOf = (snapshot: Snapshot): unknown => snapshot.definitions[snapshot.question];
+    const input = '{{.city}} is {{.mood}}';
+
+    const plain = await built(shelf, { input, parameters });
+    expect(questionOf(plain)).toMatchObject({ question: { text: 'Oslo is sunny' } });
+    expect(agentOf(plain, 'bot').prompt).toEqual({ text: 'For Ann in Oslo' });
+
+    const secretive = await built(shelf, {
+      input: `${input} {{.code}}`,
+      parameters: [...parameters, secret],
+    });
+    expect(questionOf(secretive)).toMatchObject({
+      question: { template: `${input} {{.code}}`, parameters: { code: { secret: { name: 'codes' } } } },
+    });
+
+    const verbatim = await built({ ...shelf, agents: { bot: {} } }, { input });
+    expect(questionOf(verbatim)).toMatchObject({ question: { text: input } });
+  });
+
+  test('gives every strategy what it decides by', async () => {
+    const members = [{ name: 'bot' }, { name: 'amy', type: 'agent' }];
+    const snapshot = await built(
+      {
+        models,
+        agents: { bot: { description: 'a bot' }, amy: {} },
+        teams: {
+          all: {
+            strategy: 'sequential',
+            members: ['robin', 'graph', 'pick', 'par'].map((name) => ({ name, type: 'team' })),
+          },
+          robin: { strategy: 'round-robin', members, maxTurns: 0 },
+          graph: { strategy: 'graph', members, graph: { edges: [{ from: 'bot', to: 'amy' }] } },
+          pick: { strategy: 'selector', members, selector: { selectorPrompt: 'Pick' } },
+          par: { strategy: 'parallel', members },
+        },
+      },
+      ask('team', 'all'),
+    );
+
+    expect(snapshot.teams).toMatchObject({
+      all: { strategy: 'sequential' },
+      robin: { strategy: 'round-robin', maxTurns: 1 },
+      graph: { strategy: 'graph', maxTurns: 30, edges: { bot: 'amy' } },
+      pick: { strategy: 'selector', maxTurns: 30, model: 'default' },
+      par: { strategy: 'parallel' },
+    });
+    const { pick } = snapshot.teams;
+    expect(pick?.strategy === 'selector' && snapshot.definitions[pick.definition]).toMatchObject({
+      prompt: 'Pick',
+      members: [{ name: 'bot', description: 'a bot' }, { name: 'amy' }],
+    });
+  });
+
+  test('holds a shared member once', async () => {
+    const snapshot = await built(
+      {
+        models,
+        agents: { bot: {} },
+        teams: {
+          top: {
+            strategy: 'sequential',
+            members: [{ name: 'a', type: 'team' }, { name: 'b', type: 'team' }, { name: 'bot' }],
+          },
+          a: { strategy: 'sequential', members: [{ name: 'bot' }] },
+          b: { strategy: 'sequential', members: [{ name: 'a', type: 'team' }, { name: 'bot' }] },
+        },
+      },
+      ask('team', 'top'),
+    );
+
+    expect(Object.keys(snapshot.teams).toSorted()).toEqual(['a', 'b', 'top']);
+    expect(Object.keys(snapshot.agents)).toEqual(['bot']);
+  });
+
+  test('takes names that mean something to JavaScript for what they are', async () => {
+    const snapshot = await built({ models, agents: { constructor: {} } }, ask('agent', 'constructor'));
+    expect(snapshot.agents['constructor']).toMatchObject({ type: 'agent', model: 'default' });
+  });
+});
+
+const bot = { agents: { bot: {} }, models };
+const notFound = 'not found';
+
+test.each<[string, Shelf, object, string, string]>([
+  [
+    'an unknown agent',
+    {},
+    {},
+    'DefinitionNotFound',
+    `unable to get default/bot, error:agents.ark.mckinsey.com "bot" ${notFound}`,
+  ],
+  [
+    'an unknown team',
+    {},
+    ask('team', 't'),
+    'DefinitionNotFound',
+    `unable to fetch team default/t, error:teams.ark.mckinsey.com "t" ${notFound}`,
+  ],
+  [
+    'an unknown model',
+    {},
+    ask('model', 'm'),
+    'DefinitionNotFound',
+    `unable to get default/m, error:models.ark.mckinsey.com "m" ${notFound}`,
+  ],
+  [
+    'an unknown tool',
+    {},
+    ask('tool', 'x'),
+    'DefinitionNotFound',
+    `unable to get tool default/x, error:tools.ark.mckinsey.com "x" ${notFound}`,
+  ],
+  [
+    'an agent without its model',
+    { agents: { bot: {} } },
+    {},
+    'DefinitionNotFound',
+    `unable to make agent default/bot, error:failed to load model for agent default/bot: models.ark.mckinsey.com "default" ${notFound}`,
+  ],
+  [
+    'an agent without its tool',
+    { models, agents: { bot: { tools: [{ type: 'custom', name: 'x' }] } } },
+    {},
+    'DefinitionNotFound',
+    `unable to make agent default/bot, error:failed to load tool default/x: tools.ark.mckinsey.com "x" ${notFound}`,
+  ],
+  [
+    'a team without its member',
+    { teams: { t: { strategy: 'sequential', members: [{ name: 'bot' }] } } },
+    ask('team', 't'),
+    'DefinitionNotFound',
+    `unable to make team default/t, error:failed to get agent bot for team t: agents.ark.mckinsey.com "bot" ${notFound}`,
+  ],
+  [
+    'a team without members',
+    { teams: { t: { strategy: 'sequential', members: [] } } },
+    ask('team', 't'),
+    'TeamEmpty',
+    'team default/t has no members configured',
+  ],
+  [
+    'teams that contain each other',
+    {
+      teams: {
+        a: { strategy: 'sequential', members: [{ name: 'b', type: 'team' }] },
+        b: { strategy: 'sequential', members: [{ name: 'a', type: 'team' }] },
+      },
+    },
+    ask('team', 'a'),
+    'TeamCycle',
+    'team default/a contains itself: a → b → a',
+  ],
+  [
+    'what may not be read',
+    { ...bot, forbidden: ['agents default/bot'] },
+    {},
+    'AccessDenied',
+    'unable to get default/bot, error:forbidden',
+  ],
+  ['nobody', {}, { targets: [] }, 'QueryInvalid', 'at least one target or selector must be specified'],
+  [
+    'with a parameter from a ConfigMap that lacks the key',
+    { ...bot, configMaps: { 'default/c': {} } },
+    { parameters: [{ name: 'p', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } }] },
+    'ValueInvalid',
+    'failed to resolve query input: failed to resolve parameters: failed to resolve parameter p: key k not found in ConfigMap c',
+  ],
+  [
+    'with a parameter from a ConfigMap that is not there',
+    bot,
+    { parameters: [{ name: 'p', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } }] },
+    'DefinitionNotFound',
+    'failed to resolve query input: failed to resolve parameters: failed to resolve parameter p: failed to get ConfigMap c: configmaps "c" not found',
+  ],
+  [
+    'an agent that wants a parameter the Query lacks',
+    {
+      models,
+      agents: {
+        bot: {
+          prompt: '{{.a}}',
+          parameters: [{ name: 'a', valueFrom: { queryParameterRef: { name: 'b' } } }],
+        },
+      },
+    },
+    {},
+    'ValueInvalid',
+    'unable to make agent default/bot, error:agent default/bot prompt resolution failed: failed to resolve parameters: failed to resolve parameter a: parameter b not found in the Query',
+  ],
+  [
+    'with a template that does not parse',
+    bot,
+    { input: '{{.a', parameters: [{ name: 'a', value: 'x' }] },
+    'TemplateInvalid',
+    'failed to resolve query input: invalid template syntax in input: template: query-input:1: unclosed action',
+  ],
+  [
+    'an MCP tool',
+    { tools: { x: { type: 'mcp', mcp: { mcpServerRef: { name: 's' }, toolName: 't' } } } },
+    ask('tool', 'x'),
+    'DefinitionInvalid',
+    'unable to get tool default/x, error:tool default/x is of type mcp: not supported by this version',
+  ],
+  [
+    'an agent of another engine',
+    { models, agents: { bot: { executionEngine: { name: 'a2a' } } } },
+    {},
+    'DefinitionInvalid',
+    'unable to make agent default/bot, error:agent default/bot uses execution engine a2a: not supported by this version',
+  ],
+  [
+    'a Bedrock model',
+    { models: { m: { type: 'bedrock', model: { value: 'c' }, config: { bedrock: {} } } } },
+    ask('model', 'm'),
+    'DefinitionInvalid',
+    'unable to get default/m, error:model default/m is of type bedrock: not supported by this version',
+  ],
+])('a Query that asks %s is refused', async (_, shelf, spec, type, message) => {
+  expect(await refused(shelf, spec)).toMatchObject({ type, message });
+});
+
+test('only what may yet appear counts as missing', async () => {
+  expect(await refused({})).toMatchObject({ missing: true });
+  expect(await refused({ agents: { bot: {} } })).toMatchObject({ missing: true });
+  expect(
+    await refused({ teams: { t: { strategy: 'sequential', members: [] } } }, ask('team', 't')),
+  ).not.toHaveProperty('missing');
+});
+
+test('a snapshot that no workflow could take is refused before one is started', async () => {
+  const prompt = 'x'.repeat(2 * 1024 * 1024);
+  expect(await refused({ models, agents: { bot: { prompt } } })).toMatchObject({ type: 'SnapshotTooLarge' });
+});

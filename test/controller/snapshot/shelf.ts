@@ -1,0 +1,64 @@
+import type { Access } from '../../../src/api/snapshot.ts';
+import type { SeenQuery } from '../../../src/controller/ports.ts';
+import type { Definition, Definitions, Resource } from '../../../src/controller/snapshot/definitions.ts';
+import { Unbuildable } from '../../../src/controller/snapshot/unbuildable.ts';
+
+/** Definitions in memory: `agents: { bot: spec }`, all in namespace `default` unless the name says `other/bot`. */
+export interface Shelf extends Partial<Record<Resource, Record<string, object>>> {
+  readonly labels?: Record<string, Record<string, string>>;
+  readonly configMaps?: Record<string, Record<string, string>>;
+  readonly services?: Record<string, { name?: string; port: number }[]>;
+  /** `agents default/bot`: what may not be read. */
+  readonly forbidden?: readonly string[];
+}
+
+export function readFrom(shelf: Shelf): (access: Access) => Definitions {
+  const { labels = {}, configMaps = {}, services = {}, forbidden = [] } = shelf;
+
+  function allOf(resource: Resource): Definition[] {
+    return Object.entries(shelf[resource] ?? {}).map(([path, spec]) => {
+      const [namespace, name] = path.includes('/')
+        ? (path.split('/') as [string, string])
+        : ['default', path];
+      return { namespace, name, labels: labels[name] ?? {}, annotations: {}, spec };
+    });
+  }
+  const missing = (what: string): never => {
+    throw new Unbuildable('DefinitionNotFound', `${what} not found`, { missing: true });
+  };
+
+  return () => ({
+    async get(resource, { namespace, name }) {
+      if (forbidden.includes(`${resource} ${namespace}/${name}`))
+        throw new Unbuildable('AccessDenied', 'forbidden');
+      const found = allOf(resource).find((one) => one.namespace === namespace && one.name === name);
+      return found ?? missing(`${resource}.ark.mckinsey.com "${name}"`);
+    },
+    async list(resource, namespace) {
+      const all = allOf(resource).filter((one) => one.namespace === namespace);
+      return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    configMap: async ({ namespace, name }) =>
+      configMaps[`${namespace}/${name}`] ?? missing(`configmaps "${name}"`),
+    servicePorts: async ({ namespace, name }) =>
+      services[`${namespace}/${name}`] ?? missing(`services "${name}"`),
+  });
+}
+
+export const asking = (spec: object): SeenQuery => ({
+  namespace: 'default',
+  name: 'hello',
+  uid: '6f1c',
+  generation: 1,
+  createdAt: new Date(0),
+  held: true,
+  spec: { input: 'hi', targets: [{ type: 'agent', name: 'bot' }], ...spec },
+  status: {},
+});
+
+/** A Model that needs nothing else. */
+export const model = {
+  type: 'openai',
+  model: { value: 'gpt' },
+  config: { openai: { baseUrl: { value: 'http://llm/v1' }, apiKey: { value: 'k' } } },
+};
