@@ -26,7 +26,8 @@ export function cutToFit<M extends Message>(message: M): M {
 /** The longest beginning of `text` that takes at most `room` bytes as JSON and splits no character. */
 function headWithin(text: string, room: number): string {
   let fits = 0;
-  let tooLong = text.length + 1;
+  // No character takes less than a byte.
+  let tooLong = Math.min(text.length, room) + 1;
   while (tooLong - fits > 1) {
     const middle = Math.floor((fits + tooLong) / 2);
     if (bytesOf(text.slice(0, middle)) - 2 <= room) fits = middle;

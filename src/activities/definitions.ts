@@ -62,7 +62,7 @@ export function createDefinitions(limits = { definitionsMax, bytesMax }): Defini
       const wanted = kinds.join(' or ');
       throw new CallFailure(
         'DefinitionInvalid',
-        `definition ${hash} is a ${definition.kind}, not a ${wanted}`,
+        `definition ${hash} is of kind ${definition.kind}, not ${wanted}`,
       );
     },
   };
