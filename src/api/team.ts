@@ -26,7 +26,7 @@ const everyEdge = (holds: string, message: (index: string, edge: string) => stri
 
 const isMember = (end: 'from' | 'to') =>
   everyEdge(
-    `self.members.exists(m, m.name == e.${end})`,
+    `e.${end} in self.members.map(m, m.name)`,
     (index, edge) =>
       `'graph edge ' + ${index} + ": '${end}' member '" + ${edge}.${end} + "' not found in team members"`,
   );

@@ -4,8 +4,9 @@ import { durationPattern, parseDuration } from './durations.ts';
 import { everyItem, isSet, rules } from './rules.ts';
 
 /**
- * Bounds on what a rule in CEL walks over. The API server multiplies them into the most a rule could cost and
- * refuses a CRD that could cost too much; they are far above what any manifest uses, and texts have none.
+ * Bounds on what a rule in CEL walks over: the API server refuses a CRD whose rules could cost too much by its
+ * estimate, and an object whose rules do (a million units for a rule; edges are compared with each other, name by
+ * name). They are far above what any manifest uses. Texts such as inputs and prompts have none.
  */
 export const listMax = {
   targets: 1024,
@@ -13,7 +14,7 @@ export const listMax = {
   parameters: 256,
   tools: 256,
   members: 256,
-  edges: 256,
+  edges: 128,
 };
 
 /** Kubernetes allows no object a longer name. */
@@ -22,20 +23,16 @@ export const nameMax = 253;
 /** A field that may have several shapes, which a structural schema cannot say: only zod judges it. */
 export const polymorphic = { 'x-kubernetes-preserve-unknown-fields': true };
 
-export const Name = z.string().min(1).max(nameMax);
-
 /** Names an object, in the referrer's own namespace unless it says otherwise. */
 export const Ref = z.object({ name: z.string().min(1), namespace: z.string().optional() });
+export type Ref = z.infer<typeof Ref>;
 
 export const Duration = z
   .string()
   .max(64)
-  .regex(durationPattern, 'must be a Go duration such as 30s, 5m or 1h30m')
-  .refine(
-    (text) => !durationPattern.test(text) || parseDuration(text) !== undefined,
-    'is longer than 292 years',
-  )
-  .meta({});
+  .regex(durationPattern, { error: 'must be a Go duration such as 30s, 5m or 1h30m', abort: true })
+  // The CRD has the pattern, which cannot see an overflow.
+  .refine((text) => parseDuration(text) !== undefined, 'is longer than 292 years');
 
 export const Time = z.string().meta({ format: 'date-time' });
 
@@ -78,17 +75,24 @@ export const UsedParameter = z.object({
 });
 export type Parameter = z.infer<typeof UsedParameter>;
 
+const everyParameter = (holds: string, text: string) =>
+  everyItem({
+    list: 'self',
+    item: 'p',
+    holds,
+    message: (index, item) => `'parameter[' + ${index} + "] '" + ${item}.name + "': ${text}"`,
+  });
+
 /** Contract 2.1; `sources` are those that count as one. */
 function parameterRules(...sources: readonly string[]) {
   const present = `[${sources.map((source) => `has(p.valueFrom.${source})`).join(', ')}]`;
-  const named = (text: string) => (index: string, item: string) =>
-    `'parameter[' + ${index} + "] '" + ${item}.name + "': ${text}"`;
-  const every = (holds: string, text: string) =>
-    everyItem({ list: 'self', item: 'p', holds, message: named(text) });
   return rules(
-    every(`!(${isSet('p', 'value')} && has(p.valueFrom))`, 'cannot specify both value and valueFrom'),
-    every(`${isSet('p', 'value')} || has(p.valueFrom)`, 'must specify either value or valueFrom'),
-    every(
+    everyParameter(
+      `!(${isSet('p', 'value')} && has(p.valueFrom))`,
+      'cannot specify both value and valueFrom',
+    ),
+    everyParameter(`${isSet('p', 'value')} || has(p.valueFrom)`, 'must specify either value or valueFrom'),
+    everyParameter(
       `!has(p.valueFrom) || ${present}.filter(x, x).size() == 1`,
       'valueFrom must specify exactly one source',
     ),
