@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-for (const asset of ['package.json', 'crds', 'deploy', 'samples', 'tools/servers']) {
+for (const asset of ['crds', 'deploy', 'samples']) {
   await rm(at(`dist/${asset}`), { recursive: true, force: true });
   await cp(at(asset), at(`dist/${asset}`), { recursive: true });
 }

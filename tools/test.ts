@@ -12,7 +12,7 @@ const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 const onServers = 'test/(e2e|dev|bench)/';
 const unitWorkers = 2;
 
-await findOrBuildServers({ log: (line) => console.error(line) });
+await findOrBuildServers({ report: (line) => console.error(line) });
 
 const wanted = process.argv.slice(2);
 const runs =

@@ -1,10 +1,8 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
+import type { LogLevel } from './log-levels.ts';
 
 export type { Logger } from 'pino';
-
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** Field names whose content never reaches a log, however deep in a logged object they lie (at most `depthMax`). */
 const secretFields = [

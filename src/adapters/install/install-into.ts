@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { KubernetesConnection } from '../kubernetes/connection.ts';
+import { isNotFound } from '../kubernetes/kubernetes-error.ts';
+import { apply, type ApplyOutcome } from './apply.ts';
+import { readCrds, readRights, type CrdManifest, type Manifest } from './manifests.ts';
+
+/** A CRD is Established after 40 ms and served after about 1 s; on a busy API server it may take a few. */
+const servedWithinMs = 30_000;
+const lookEveryMs = 100;
+
+export interface InstallOptions {
+  /** Namespaces whose Queries may run; `all` for every one. */
+  readonly tenants: readonly string[];
+  /** Asks the API server what would happen, and changes nothing. */
+  readonly dryRun?: boolean;
+  readonly onObject?: (object: Manifest, outcome: ApplyOutcome) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * On return the rights are in place and the CRDs are served; on a dry run nothing has changed. May be repeated at will,
+ * also over an older or newer installation. Rejects with a `KubernetesError`.
+ */
+export async function installInto(connection: KubernetesConnection, options: InstallOptions): Promise<void> {
+  const { tenants, dryRun = false, onObject, signal } = options;
+  const crds = await readCrds();
+
+  for (const object of [...crds, ...(await readRights(tenants))]) {
+    onObject?.(object, await apply(object, connection, { dryRun, signal }));
+  }
+  if (!dryRun) await served(crds, connection, signal);
+}
+
+/** Established alone is not enough: until discovery lists a kind, kubectl and watches say that there is no such thing. */
+async function served(
+  crds: readonly CrdManifest[],
+  connection: KubernetesConnection,
+  signal?: AbortSignal,
+): Promise<void> {
+  const deadlineMs = Date.now() + servedWithinMs;
+  for (const crd of crds) {
+    while (!(await isServed(crd, connection, signal))) {
+      if (Date.now() > deadlineMs) {
+        const { name } = crd.metadata;
+        throw new Error(
+          `the API server does not serve ${name} ${servedWithinMs / 1000} s after it was installed; ` +
+            `"kubectl describe crd ${name}" shows its conditions`,
+        );
+      }
+      await pause(lookEveryMs, undefined, { signal });
+    }
+  }
+}
+
+async function isServed(
+  { spec }: CrdManifest,
+  connection: KubernetesConnection,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { group, names, versions } = spec;
+  for (const { name: version } of versions.filter((each) => each.served)) {
+    const what = `discover ${group}/${version}`;
+    const list = await connection
+      .request<{ resources: { name: string }[] }>('GET', `/apis/${group}/${version}`, {
+        what,
+        signal,
+      })
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
+    if (!list?.resources.some(({ name }) => name === names.plural)) return false;
+  }
+  return true;
+}

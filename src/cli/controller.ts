@@ -1,0 +1,59 @@
+import { Command } from 'commander';
+import { clusterAccess } from './cluster-access.ts';
+import { addSettings, processSettings, readSettings } from './settings.ts';
+import { temporalAccess, temporalHelp } from './temporal-access.ts';
+
+const names = [
+  ...(['kubeconfig', 'context', 'namespace', 'leaderElection'] as const),
+  ...(['temporalAddress', 'temporalNamespace', 'temporalUi', 'taskQueue'] as const),
+  ...(['toolRounds', 'turns', 'concurrency'] as const),
+  ...processSettings,
+] as const;
+
+/** `arkwright controller`: starts a run for every Query and writes to its status what becomes of it. */
+export function controllerCommand(program: string): Command {
+  const command = new Command('controller')
+    .summary('start runs for Queries and write their results to status')
+    .description(
+      'Watches Queries, starts a Temporal workflow for each and writes its progress and result to status. ' +
+        'Run two: one acts, the other takes over within seconds. Runs go on while none is there.',
+    )
+    .addHelpText(
+      'after',
+      `${temporalHelp}
+Examples:
+  ${program} controller --temporal-address localhost:7233 --temporal-ui http://localhost:8233
+  KUBECONFIG=staging.yaml TEMPORAL_PROFILE=staging ${program} controller --leader-election false --log-level debug
+`,
+    );
+  addSettings(command, names);
+
+  return command.action(async (_options, cmd: Command) => {
+    const settings = readSettings(cmd, names);
+    const access = await clusterAccess(settings);
+    const temporal = await temporalAccess(settings);
+    const [{ runController }, { createControllerMetrics }, { runProcess }] = await Promise.all([
+      import('../controller/main.ts'),
+      import('../adapters/telemetry/metrics.ts'),
+      import('./run-process.ts'),
+    ]);
+    await runProcess('controller', settings, ({ logger, registry, health, signal }) => {
+      const { namespace, leaderElection, temporalUi, taskQueue, toolRounds, turns, concurrency } = settings;
+      return runController(
+        {
+          ...access,
+          namespace,
+          leaderElection,
+          temporal,
+          temporalUi,
+          taskQueue,
+          limits: { toolRounds, turns, concurrency },
+          logger,
+          health,
+          metrics: createControllerMetrics(registry),
+        },
+        signal,
+      );
+    });
+  });
+}

@@ -1,0 +1,230 @@
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
+import { logLevels } from '../adapters/telemetry/log-levels.ts';
+
+/** What the user typed cannot be used. The message is one sentence and says what to do; the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+interface Setting {
+  /** What stands after the flag in the help, e.g. `<port>`. */
+  readonly value: string;
+  readonly env: string;
+  readonly says: string;
+  /** As somebody would type it. */
+  readonly default?: string;
+  /** In the help, where the default is not a text but a rule. */
+  readonly otherwise?: string;
+  readonly schema: z.ZodType<unknown, string>;
+  /** Completes the sentence `--flag (ENV) is "…"; give …`. */
+  readonly give: string;
+}
+
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+const count = (max: number) => ({ schema: whole(1, max), give: `a whole number between 1 and ${max}` });
+const port = {
+  value: '<port>',
+  schema: whole(0, 65_535),
+  give: 'a port between 0 and 65535 (0: any free one)',
+};
+const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
+const text = { schema: z.string().min(1), give: 'a text that is not empty' };
+const dnsLabel = {
+  schema: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/),
+  give: 'a name of lower-case letters, digits and dashes, at most 63 long',
+};
+
+/** Every setting of every command: its flag is its name with dashes, and an environment variable says the same. */
+export const settings = {
+  kubeconfig: {
+    value: '<file>',
+    env: 'KUBECONFIG',
+    says: 'how to reach Kubernetes',
+    otherwise: "~/.kube/config, or inside a cluster the pod's service account",
+    ...text,
+  },
+  context: {
+    value: '<name>',
+    env: 'ARKWRIGHT_CONTEXT',
+    says: 'which context of the kubeconfig to use',
+    otherwise: "the kubeconfig's current context",
+    ...text,
+  },
+  temporalAddress: {
+    value: '<host:port>',
+    env: 'TEMPORAL_ADDRESS',
+    says: "the Temporal server's gRPC address",
+    otherwise: "the Temporal profile's, or localhost:7233",
+    schema: z.string().regex(/^[^\s/]+:\d{1,5}$/),
+    give: 'host and port, such as temporal.example.com:7233, without http://',
+  },
+  temporalNamespace: {
+    value: '<name>',
+    env: 'TEMPORAL_NAMESPACE',
+    says: 'the Temporal namespace the runs live in',
+    otherwise: "the Temporal profile's, or default",
+    ...text,
+  },
+  temporalUi: {
+    value: '<url>',
+    env: 'ARKWRIGHT_TEMPORAL_UI',
+    says: "the Temporal Web UI, for the links in a Query's status",
+    otherwise: 'no links',
+    schema: z.url({ protocol: /^https?$/ }),
+    give: 'an address that begins with http:// or https://',
+  },
+  taskQueue: {
+    value: '<name>',
+    env: 'ARKWRIGHT_TASK_QUEUE',
+    says: 'the Temporal task queue; the same for the controller and its workers',
+    default: 'arkwright',
+    schema: z.string().min(1).max(200),
+    give: 'a name of 1 to 200 characters',
+  },
+  namespace: {
+    value: '<name>',
+    env: 'ARKWRIGHT_NAMESPACE',
+    says: 'the Kubernetes namespace of Arkwright itself, where its lease is held',
+    default: 'arkwright-system',
+    ...dnsLabel,
+  },
+  leaderElection: {
+    value: '<true|false>',
+    env: 'ARKWRIGHT_LEADER_ELECTION',
+    says: 'let one of several controllers act, by a Kubernetes lease',
+    default: 'true',
+    schema: truth,
+    give: 'true or false',
+  },
+  toolRounds: {
+    value: '<number>',
+    env: 'ARKWRIGHT_TOOL_ROUNDS',
+    says: 'model calls one agent may make in one turn',
+    default: '50',
+    ...count(1000),
+  },
+  turns: {
+    value: '<number>',
+    env: 'ARKWRIGHT_TURNS',
+    says: 'turns of a team that sets no maxTurns of its own',
+    default: '100',
+    ...count(10_000),
+  },
+  concurrency: {
+    value: '<number>',
+    env: 'ARKWRIGHT_CONCURRENCY',
+    says: 'targets of one Query, or members of one parallel team, that speak at the same time',
+    default: '20',
+    ...count(200),
+  },
+  maxCachedWorkflows: {
+    value: '<number>',
+    env: 'ARKWRIGHT_MAX_CACHED_WORKFLOWS',
+    says: 'runs one worker keeps in memory, about 1 MB each; more than that are replayed again and again',
+    default: '500',
+    ...count(20_000),
+  },
+  maxConcurrentCalls: {
+    value: '<number>',
+    env: 'ARKWRIGHT_MAX_CONCURRENT_CALLS',
+    says: 'model and tool calls one worker makes at the same time',
+    default: '1000',
+    ...count(10_000),
+  },
+  portOffset: {
+    value: '<number>',
+    env: 'ARKWRIGHT_PORT_OFFSET',
+    says: 'which block of loopback ports to take, so that several stacks keep theirs',
+    otherwise: 'the first that is free',
+    schema: whole(0, 99),
+    give: 'a whole number between 0 and 99',
+  },
+  dir: {
+    value: '<folder>',
+    env: 'ARKWRIGHT_DEV_DIR',
+    says: 'where the stack keeps its state, its logs and the file to source',
+    default: '.arkwright/dev',
+    ...text,
+  },
+  healthHost: {
+    value: '<address>',
+    env: 'ARKWRIGHT_HEALTH_HOST',
+    says: 'where /healthz, /readyz and /metrics listen',
+    default: '0.0.0.0',
+    schema: z.union([z.ipv4(), z.ipv6(), z.literal('localhost')]),
+    give: 'an IP address of this machine, such as 127.0.0.1',
+  },
+  healthPort: {
+    ...port,
+    env: 'ARKWRIGHT_HEALTH_PORT',
+    says: 'the port of /healthz, /readyz and /metrics',
+    default: '8081',
+  },
+  logLevel: {
+    value: '<level>',
+    env: 'ARKWRIGHT_LOG_LEVEL',
+    says: `how much to log: ${logLevels.join(', ')}`,
+    default: 'info',
+    schema: z.enum(logLevels),
+    give: `one of ${logLevels.join(', ')}`,
+  },
+} as const satisfies Record<string, Setting>;
+
+/** What every process of a cluster has. */
+export const processSettings = [
+  'healthHost',
+  'healthPort',
+  'logLevel',
+] as const satisfies readonly SettingName[];
+
+export type SettingName = keyof typeof settings;
+export type Settings<Name extends SettingName> = {
+  readonly [N in Name]: (typeof settings)[N] extends { default: string }
+    ? z.output<(typeof settings)[N]['schema']>
+    : z.output<(typeof settings)[N]['schema']> | undefined;
+};
+
+/** Gives the command these flags, each with its environment variable and default in the help. */
+export function addSettings(
+  command: Command,
+  names: readonly SettingName[],
+  defaults: Partial<Record<SettingName, string>> = {},
+): void {
+  for (const name of names) {
+    const setting: Setting = settings[name];
+    const says = setting.otherwise ? `${setting.says} (otherwise: ${setting.otherwise})` : setting.says;
+    const option = new Option(`${flagOf(name)} ${setting.value}`, says).env(setting.env);
+    const fallback = defaults[name] ?? setting.default;
+    command.addOption(fallback === undefined ? option : option.default(fallback));
+  }
+}
+
+/** The command's settings as values; throws a `UsageError` about the first one that cannot be used. */
+export function readSettings<Name extends SettingName>(
+  command: Command,
+  names: readonly Name[],
+): Settings<Name> {
+  const typed = command.opts<Partial<Record<SettingName, string>>>();
+  const entries = names.map((name) => [name, read(name, typed[name])]);
+  return Object.fromEntries(entries) as Settings<Name>;
+}
+
+function read(name: SettingName, typed = ''): unknown {
+  const setting: Setting = settings[name];
+  // In a manifest, an empty variable is how one says "not set".
+  const given = typed === '' ? setting.default : typed;
+  if (given === undefined) return undefined;
+
+  const result = setting.schema.safeParse(given);
+  if (result.success) return result.data;
+  throw new UsageError(`${flagOf(name)} (${setting.env}) is ${JSON.stringify(given)}; give ${setting.give}.`);
+}
+
+const flagOf = (name: SettingName): string =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -1,0 +1,135 @@
+import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
+import { installInto, type InstallOptions } from '../../../src/adapters/install/install-into.ts';
+import { connectKubernetes, type KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
+import { startApiServer, type ApiServer } from '../../api/api-server.ts';
+
+// An API server that has just started on a busy machine takes its time.
+jest.setTimeout(60_000);
+
+let server: ApiServer;
+let connection: KubernetesConnection;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  connection = connectKubernetes({ kubeconfig: server.kubeconfig });
+});
+
+afterAll(async () => {
+  await connection?.close();
+  await server?.stop();
+});
+
+/** `kind/name` of every object, with what happened to it. */
+async function install(options: Partial<InstallOptions> = {}): Promise<Record<string, string>> {
+  const outcomes: Record<string, string> = {};
+  await installInto(connection, {
+    tenants: ['team-a'],
+    onObject: ({ kind, metadata: { name } }, outcome) => (outcomes[`${kind}/${name}`] = outcome),
+    ...options,
+  });
+  return outcomes;
+}
+
+describe('an installation', () => {
+  test('on a dry run says what it would create, and creates nothing', async () => {
+    const outcomes = await install({ dryRun: true });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['created']));
+    expect(await server.kubectl('get', 'crd', '-o', 'name')).toBe('');
+  });
+
+  test('creates everything, and on return every kind can be listed', async () => {
+    await server.kubectl('create', 'namespace', 'team-a');
+    const outcomes = await install();
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['created']));
+
+    for (const kind of ['queries', 'agents', 'teams', 'models', 'tools']) {
+      const { status } = await server.call('GET', `/apis/ark.mckinsey.com/v1alpha1/${kind}`);
+      expect([kind, status]).toEqual([kind, 200]);
+    }
+  });
+
+  test('repeated changes nothing, and a dry run knows that', async () => {
+    expect(new Set(Object.values(await install()))).toEqual(new Set(['unchanged']));
+    expect(new Set(Object.values(await install({ dryRun: true })))).toEqual(new Set(['unchanged']));
+  });
+
+  test('puts back what somebody changed, and keeps what somebody added', async () => {
+    const role = ['clusterrole', 'arkwright-worker'];
+    await server.kubectl('patch', ...role, '--type=json', '-p', '[{"op":"remove","path":"/rules/0"}]');
+    await server.kubectl('label', ...role, 'owner=platform');
+
+    const outcomes = await install();
+    expect(outcomes['ClusterRole/arkwright-worker']).toBe('configured');
+    expect(outcomes['ClusterRole/arkwright-controller']).toBe('unchanged');
+    const { metadata, rules } = JSON.parse(await server.kubectl('get', ...role, '-o', 'json')) as {
+      metadata: { labels: unknown };
+      rules: unknown[];
+    };
+    expect(metadata.labels).toEqual({ owner: 'platform' });
+    expect(rules).toHaveLength(2);
+  });
+});
+
+/** Whether the API server would let a service account do this. `resource` is `plural[/subresource][.group]`. */
+async function may(user: string, verb: string, resource: string, namespace = 'team-a'): Promise<boolean> {
+  const [, plural = '', subresource, group = ''] = /^(\w+)(?:\/(\w+))?(?:\.(.+))?$/.exec(resource) ?? [];
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${user.split(':')[2]}`];
+  const resourceAttributes = { namespace, verb, group, resource: plural, subresource };
+  const { body } = await server.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user, groups, resourceAttributes },
+  });
+  return (body as { status: { allowed: boolean } }).status.allowed;
+}
+
+describe('the rights', () => {
+  const controller = 'system:serviceaccount:arkwright-system:arkwright-controller';
+  const worker = 'system:serviceaccount:arkwright-system:arkwright-worker';
+  const tenant = 'system:serviceaccount:team-a:default';
+  const stranger = 'system:serviceaccount:default:default';
+
+  test.each([
+    [controller, 'watch', 'queries.ark.mckinsey.com', true],
+    [controller, 'patch', 'queries/status.ark.mckinsey.com', true],
+    [controller, 'patch', 'queries.ark.mckinsey.com', true],
+    [controller, 'delete', 'queries.ark.mckinsey.com', true],
+    [controller, 'create', 'subjectaccessreviews.authorization.k8s.io', true],
+    [controller, 'impersonate', 'serviceaccounts', true],
+    [controller, 'create', 'events', true],
+    // In its own name the controller reads no values, and rewrites no definitions.
+    [controller, 'get', 'secrets', false],
+    [controller, 'get', 'configmaps', false],
+    [controller, 'delete', 'agents.ark.mckinsey.com', false],
+    [controller, 'impersonate', 'users', false],
+    [worker, 'impersonate', 'serviceaccounts', true],
+    [worker, 'create', 'events', true],
+    [worker, 'get', 'secrets', false],
+    [worker, 'get', 'queries.ark.mckinsey.com', false],
+    [tenant, 'get', 'secrets', true],
+    [tenant, 'list', 'agents.ark.mckinsey.com', true],
+    [tenant, 'list', 'secrets', false],
+    [tenant, 'create', 'queries.ark.mckinsey.com', false],
+    [stranger, 'get', 'secrets', false],
+  ])('%s may %s %s: %s', async (user, verb, resource, expected) => {
+    expect(await may(user, verb, resource)).toBe(expected);
+  });
+
+  test('leases only in the namespace of Arkwright', async () => {
+    expect(await may(controller, 'update', 'leases.coordination.k8s.io', 'arkwright-system')).toBe(true);
+    expect(await may(controller, 'update', 'leases.coordination.k8s.io', 'team-a')).toBe(false);
+  });
+
+  test('of the tenant "all" reach every namespace', async () => {
+    await install({ tenants: ['all'] });
+    expect(await may(stranger, 'get', 'secrets', 'default')).toBe(true);
+  });
+});
+
+test('what deploy/ holds is accepted as a whole', async () => {
+  const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
+  const applied = await server.kubectl('apply', '--dry-run=server', '-f', deploy);
+  expect(applied).toMatch(/deployment.apps\/arkwright-controller created/);
+  expect(applied).toMatch(/deployment.apps\/arkwright-worker created/);
+});
