@@ -1,8 +1,9 @@
 import { KubernetesError } from '../adapters/kubernetes/kubernetes-error.ts';
+import type { ObjectView } from '../adapters/kubernetes/object-store.ts';
 import { keyOf, keyText } from '../adapters/kubernetes/objects.ts';
 import type { KubernetesObject } from '../adapters/kubernetes/objects.ts';
 import { startReflector } from '../adapters/kubernetes/reflector.ts';
-import type { Reflector, ReflectorOptions } from '../adapters/kubernetes/reflector.ts';
+import type { ReflectorOptions } from '../adapters/kubernetes/reflector.ts';
 import type { Resources } from '../adapters/kubernetes/resources.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 
@@ -18,6 +19,14 @@ export interface WatchOptions<T extends KubernetesObject> extends Omit<
   readonly resyncMs?: number;
 }
 
+export interface Watch<T extends KubernetesObject> {
+  /** The objects as last seen. */
+  readonly objects: ObjectView<T>;
+  /** Resolves when everything that existed at the start is in `objects`; rejects if it was stopped before. */
+  synced(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 const resyncMsDefault = 10 * 60_000;
 
 /**
@@ -27,7 +36,7 @@ const resyncMsDefault = 10 * 60_000;
 export function startWatch<T extends KubernetesObject>(
   resources: Resources<T>,
   { enqueue, logger, onRestart, resyncMs = resyncMsDefault, ...options }: WatchOptions<T>,
-): Reflector<T> {
+): Watch<T> {
   const { plural } = resources.kind;
   const reflector = startReflector(resources, {
     ...options,
@@ -42,12 +51,12 @@ export function startWatch<T extends KubernetesObject>(
     for (const object of reflector.values()) enqueue(keyText(keyOf(object)));
   }, resyncMs);
 
-  const stop = reflector.stop.bind(reflector);
-
-  return Object.assign(reflector, {
+  return {
+    objects: reflector,
+    synced: () => reflector.synced(),
     stop() {
       clearInterval(resync);
-      return stop();
+      return reflector.stop();
     },
-  });
+  };
 }
