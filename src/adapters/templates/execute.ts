@@ -117,6 +117,7 @@ class Executor {
     let isEmpty = true;
     for (const [key, element] of this.#elements(value, pipeline)) {
       isEmpty = false;
+      this.#execution.budget.spend();
       this.#setRangeVariables(pipeline, key, element);
       const leave = this.#list(element, body);
       this.#variables.length = inside;
