@@ -23,7 +23,7 @@ export interface Step {
   readonly reader: RunReader;
   /** Values of Secrets read on the way; none of them leaves the step in a failure. */
   readonly secrets: Set<string>;
-  /** How long a call may take from now on, so that its timeout is told by us and not by the server. */
+  /** How long a call may take from now on, in whole milliseconds, so that its timeout is told by us and not by the server. */
   readonly timeLeftMs: () => number;
   /** True while the server cannot have given this attempt up for lost, with as much time to spare. */
   readonly isSurelyAwaited: () => boolean;
@@ -65,7 +65,7 @@ function stepOf({ info, cancellationSignal, heartbeat, client }: Context): Step 
     keys: { model: `${run.runId}:${info.activityId}`, tool: `${run.workflowId}:${info.activityId}` },
     reader: createRunReader(client),
     secrets: new Set(),
-    timeLeftMs: () => Math.max(info.startToCloseTimeoutMs - marginMs - tookMs(), callTimeoutMinMs),
+    timeLeftMs: () => Math.ceil(Math.max(info.startToCloseTimeoutMs - marginMs - tookMs(), callTimeoutMinMs)),
     isSurelyAwaited: () => !cancellationSignal.aborted && tookMs() < patienceMs / 2,
     noted: info.heartbeatDetails,
     note: heartbeat,

@@ -101,7 +101,7 @@ export interface BuiltInPort {
   ): { readonly content: string; readonly ends?: boolean };
 }
 
-/** Go templates (contract section 4.1). Both throw an error whose message is ARK's. */
+/** Go templates (contract section 4.1). Both throw a `KnownError` whose message is ARK's. */
 export interface TemplatePort {
   render(text: Extract<Text, { template: string }>, values: Readonly<Record<string, string>>): string;
   renderSelector(prompt: string, data: SelectorData): string;

@@ -7,7 +7,7 @@ import type { Effects } from './effects.ts';
 import { endpointOf } from './endpoint.ts';
 import { CallFailure, during } from './failures.ts';
 import type { SelectorData } from './ports.ts';
-import { createValues, renderTemplate } from './values.ts';
+import { createValues } from './values.ts';
 
 export const selectorQuestion = 'Select the next participant to respond.';
 
@@ -36,10 +36,9 @@ export const selectSpeaker =
         transcripts.read(step, input.before),
         endpointOf(selector.model, values),
       ]);
-      const prompt = await during(`team ${selector.namespace}/${selector.team} selector prompt`, async () =>
-        renderTemplate(() =>
-          ports.templates.renderSelector(selector.prompt ?? defaultSelectorPrompt, dataOf(selector, before)),
-        ),
+      const prompt = ports.templates.renderSelector(
+        selector.prompt ?? defaultSelectorPrompt,
+        dataOf(selector, before),
       );
       const reply = await during('selector model call failed', () =>
         complete(ports, step, {

@@ -1,6 +1,6 @@
 import type { Access, Text, Value } from '../api/snapshot.ts';
 import type { Step } from './context.ts';
-import { CallFailure, during, isSecretError, secretFailure } from './failures.ts';
+import { during, isSecretError, secretFailure } from './failures.ts';
 import type { Ports } from './ports.ts';
 
 /** Turns what a definition says into what a call needs. What it reads from Secrets is noted in the step. */
@@ -41,19 +41,10 @@ export function createValues({ secrets, templates }: Ports, access: Access, step
   async function render(source: Text): Promise<string> {
     if ('text' in source) return source.text;
     const values = await during('failed to resolve parameters', () => record(source.parameters, parameter));
-    return renderTemplate(() => templates.render(source, values));
+    return templates.render(source, values);
   }
 
   return { text, record, render };
-}
-
-/** The renderer's errors are about what the user wrote, and repeating does not mend it. */
-export function renderTemplate(render: () => string): string {
-  try {
-    return render();
-  } catch (error) {
-    throw new CallFailure('TemplateInvalid', error instanceof Error ? error.message : String(error));
-  }
 }
 
 const parameter = (name: string): string => `failed to resolve parameter ${name}`;

@@ -105,13 +105,15 @@ function nextParticipant(prompt: string): string {
 
 /** The list that is announced as such, or else the last one that looks like names. */
 function participantsIn(prompt: string): string[] {
-  const list = '[a-z0-9][a-z0-9.-]*[a-z0-9](?:, [a-z0-9][a-z0-9.-]*[a-z0-9])';
-  const announced = new RegExp(`(?:participants?|one of|choose from|select from)\\W+(${list}*)`, 'i').exec(
-    prompt,
-  );
-  const found = announced?.[1] ?? [...prompt.matchAll(new RegExp(`${list}+`, 'g'))].at(-1)?.[0] ?? '';
+  const found =
+    announcedList.exec(prompt)?.[1] ?? proseList.exec(prompt)?.[1] ?? prompt.match(anyList)?.at(-1) ?? '';
   return found.split(', ').filter((name) => name !== '');
 }
+
+const word = '[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?';
+const announcedList = new RegExp(`(?:participants?|one of|from)\\s*[:[(]+\\s*(${word}(?:, ${word})*)`, 'i');
+const proseList = new RegExp(`(?:participants?|one of|from|between)\\s+(${word}(?:, ${word})+)`, 'i');
+const anyList = new RegExp(`${word}(?:, ${word})+`, 'g');
 
 const clipped = (text: string, charactersMax: number): string =>
   text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1)}…`;

@@ -11,7 +11,7 @@ test('a message that fits is left as it is', () => {
 test.each(['a', 'é', '漢', '😀', '\u0001', '"', '😀a'])(
   'a longer answer of %j fits afterwards, says that it was cut, and begins as it began',
   (unit) => {
-    const content = unit.repeat(Math.ceil((2 * mebibyte) / unit.length));
+    const content = unit.repeat(Math.ceil((1.25 * mebibyte) / Buffer.byteLength(unit)));
     const cut = cutToFit({ role: 'assistant', content } as const);
     const [head = '', marker] = cut.content.split('\n… [cut: ');
     expect(bytesOf({ message: cut })).toBeLessThanOrEqual(mebibyte);
