@@ -1,6 +1,9 @@
+/** Shares smaller than this have no room for words about what is missing. */
+const shareForWords = 200;
+
 /**
- * The same texts, together at most `bytesMax` bytes as JSON strings, as far as markers allow: short ones whole, the
- * long ones cut to equal shares, each with a visible marker. Never cuts a character in half.
+ * The same texts, together at most `bytesMax` bytes as JSON strings: short ones whole, the long ones cut to equal
+ * shares of at least five bytes, each with a visible marker. Never cuts a character in half.
  */
 export function fitTexts(texts: readonly string[], bytesMax: number): string[] {
   const sizes = texts.map(jsonBytes);
@@ -21,7 +24,10 @@ function fairShare(sizes: readonly number[], budget: number): number {
 }
 
 function cut(text: string, bytesMax: number): string {
-  const marker = `… [cut; ${text.length} characters in all, whole in the workflow's result]`;
+  const marker =
+    bytesMax < shareForWords
+      ? '…'
+      : `… [cut; ${text.length} characters in all, whole in the workflow's result]`;
   const room = bytesMax - jsonBytes(marker);
 
   // The longest beginning that fits, found by halving: the JSON form of a character is 1 to 6 bytes long.

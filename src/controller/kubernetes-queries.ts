@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../adapters/kubernetes/objects.ts';
 import { withoutBookkeeping } from '../adapters/kubernetes/reflector.ts';
 import type { Resources } from '../adapters/kubernetes/resources.ts';
 import type { QuerySpec, QueryStatus } from '../api/query.ts';
+import { isFinished } from './lifetime.ts';
 import { mergePatch } from './merge-patch.ts';
 import type { Queries, SeenQuery } from './ports.ts';
 
@@ -20,7 +21,7 @@ export type QueryObject = KubernetesObject<Partial<QuerySpec>, Partial<QueryStat
  * what was there before; objects that have gone meanwhile are nothing to write to, and no error.
  */
 export function kubernetesQueries(resources: Resources<QueryObject>, view: ObjectView<QueryObject>): Queries {
-  const absorb = (object: QueryObject): void => view.absorb(withoutBookkeeping(object));
+  const absorb = (object: QueryObject): void => view.absorb(trimmedQuery(object));
 
   /** Changes the finalizers of this very object as it is now; undefined where it has gone, or `change` declines. */
   async function changeFinalizers(
@@ -95,6 +96,13 @@ export function kubernetesQueries(resources: Resources<QueryObject>, view: Objec
       await resources.mergePatchStatus({ namespace, name }, nothing).catch(undefinedIfGone);
     },
   };
+}
+
+/** What the controller keeps of a Query in memory: of a finished one, only what its end of life needs. */
+export function trimmedQuery(object: QueryObject): QueryObject {
+  const { spec, status = {}, ...others } = withoutBookkeeping(object);
+  if (!isFinished(status)) return { ...others, ...(spec && { spec }), status };
+  return { ...others, ...(spec?.ttl && { spec: { ttl: spec.ttl } }), status: { phase: status.phase } };
 }
 
 function seen({ metadata, spec = {}, status = {} }: QueryObject): SeenQuery {

@@ -20,6 +20,8 @@ const askAgainMs = 5 * 60_000;
 
 /** Lists of runs can be filtered by these, where the namespace knows them; no run depends on them. */
 export interface SearchAttributes {
+  /** Registers them now, so that the first start need not wait for it. */
+  prepare(): Promise<unknown>;
   /** What to start a run with, and the names its workflow may upsert; others would hang it (Temporal 1.29). */
   of(
     query: RunOwner,
@@ -53,6 +55,7 @@ export function registeredSearchAttributes(
   }
 
   return {
+    prepare: usableNames,
     async of({ namespace, name }, { targets: [first] }) {
       const names = await usableNames();
       const values = {

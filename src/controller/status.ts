@@ -6,8 +6,10 @@ import { fitTexts } from './fit-texts.ts';
 import type { ClosedRun, ControllerPorts, OpenRun, Run, RunProgress, SeenQuery } from './ports.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
-/** What status bytes go to texts of the targets; names, counters and links have the rest of 256 KiB. */
-const textBytesMax = 192 * 1024;
+/** Of 256 KiB; the rest is for messages, counters and links. */
+const responseBytesMax = 208 * 1024;
+/** Where thousands of names leave nothing, each text still gets its few characters. */
+const textBytesMin = 32 * 1024;
 const messageCharsMax = 2_000;
 
 /** How a Query stands: its run, or what came before there could be one. */
@@ -119,16 +121,21 @@ function lostStatus(query: SeenQuery, context: Context): QueryStatus {
   };
 }
 
-function responsesOf(responses: readonly TargetOutcome[]): QueryStatus['responses'] {
-  const texts = fitTexts(
-    responses.flatMap(({ content, failure }) => [content, failure?.message ?? '']),
-    textBytesMax,
-  );
-  return responses.map(({ target, phase, failure }, i) => ({
+function responsesOf(outcomes: readonly TargetOutcome[]): QueryStatus['responses'] {
+  const responses = outcomes.map(({ target, phase, failure }) => ({
     target: { type: target.type, name: target.name },
-    content: texts[2 * i] ?? '',
+    content: '',
     phase,
-    ...(failure && { error: texts[2 * i + 1] ?? '' }),
+    ...(failure && { error: '' }),
+  }));
+  const texts = fitTexts(
+    outcomes.flatMap(({ content, failure }) => [content, failure?.message ?? '']),
+    Math.max(textBytesMin, responseBytesMax - Buffer.byteLength(JSON.stringify(responses))),
+  );
+  return responses.map((response, i) => ({
+    ...response,
+    content: texts[2 * i] ?? '',
+    ...('error' in response && { error: texts[2 * i + 1] ?? '' }),
   }));
 }
 

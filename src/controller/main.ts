@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { Client, Connection } from '@temporalio/client';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { connectKubernetes } from '../adapters/kubernetes/connection.ts';
+import type { ConnectOptions, KubernetesConnection } from '../adapters/kubernetes/connection.ts';
+import { keyText, parseKey } from '../adapters/kubernetes/objects.ts';
+import type { Health } from '../adapters/telemetry/health-server.ts';
+import type { Logger } from '../adapters/telemetry/logger.ts';
+import type { ControllerMetrics } from '../adapters/telemetry/metrics.ts';
+import type { RunLimits } from '../api/run.ts';
+import { accessReviews } from './access-reviews.ts';
+import { kubernetesDefinitions } from './kubernetes-definitions.ts';
+import { kubernetesQueries } from './kubernetes-queries.ts';
+import { becomeLeader, instanceName } from './leader-election.ts';
+import type { Leadership } from './leader-election.ts';
+import { counted, measured, reportFailures, showState } from './measure.ts';
+import type { ControllerPorts } from './ports.ts';
+import { reconcileQuery } from './reconcile-query.ts';
+import { watchRuns } from './run-watcher.ts';
+import type { RunWatcher } from './run-watcher.ts';
+import { registeredSearchAttributes } from './search-attributes.ts';
+import { buildSnapshot } from './snapshot/build-snapshot.ts';
+import { temporalCalls } from './temporal-calls.ts';
+import { temporalRuns } from './temporal-runs.ts';
+import { watchResources } from './watch-resources.ts';
+import type { Watches } from './watch-resources.ts';
+import { createWorkQueue } from './work-queue.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+/** Queries looked at simultaneously; each spends its time waiting for the two servers. */
+const workers = 8;
+/** Waits of a Query whose look failed; the longest is the time an outage goes on for a Query after its end. */
+const waits = { firstMs: 100, maxMs: 15_000 };
+
+export interface ControllerSettings extends Pick<ConnectOptions, 'kubeconfig' | 'context'> {
+  /** Where the lease is held. */
+  readonly namespace: string;
+  readonly leaderElection: boolean;
+  readonly temporal: ClientConnectConfig & { readonly namespace: string };
+  readonly temporalUi?: string;
+  readonly taskQueue: string;
+  readonly limits: RunLimits;
+  readonly logger: Logger;
+  readonly health: Health;
+  readonly metrics: ControllerMetrics;
+}
+
+/**
+ * Acts for every Query until `signal` aborts; then lets what is under way end, gives the lead back and resolves.
+ * Rejects where the lead is lost: another controller acts, and this process must begin anew. Neither the API server
+ * nor Temporal need be there; what cannot be done without them is done when they are back.
+ */
+export async function runController(settings: ControllerSettings, signal: AbortSignal): Promise<void> {
+  const { logger, health, metrics, kubeconfig, context } = settings;
+  const connection = connectKubernetes({
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+    userAgent: 'arkwright-controller',
+  });
+  const temporal = Connection.lazy(settings.temporal.connectionOptions);
+  /** Absent while this process does not lead: what changes meanwhile is seen when all Queries are looked at. */
+  let queue: WorkQueue | undefined;
+  const enqueue = (key: string): void => queue?.add(key);
+
+  const watches = watchResources(connection, enqueue, { logger, metrics });
+  const watcher = watchRuns(runsIn(temporal, settings), (key) => enqueue(keyText(key)));
+  const ports = counted(portsOf(settings, connection, watches, watcher), metrics);
+
+  let leadership: Leadership | undefined;
+  try {
+    health.setReady(false, 'reading Queries, Agents, Teams, Models and Tools (are their CRDs installed?)');
+    await unless(signal, watches.synced());
+    health.setReady(true);
+    leadership = settings.leaderElection ? await lead(settings, connection, signal) : undefined;
+    metrics.leader.set(1);
+    logger.info({ queries: watches.queries.size }, 'acting');
+
+    const mayAct = (): boolean => leadership?.holds() ?? true;
+    queue = createWorkQueue({
+      workers,
+      waits,
+      onError: reportFailures(logger),
+      work: measured(metrics, async (key) => {
+        if (!mayAct()) throw new Error('waiting for the lease to be renewed');
+        return reconcileQuery(parseKey(key), ports);
+      }),
+    });
+    for (const key of watches.queryKeys()) queue.add(key);
+    const hide = showState(metrics, queue, watcher);
+    await unless(signal, leadership ? untilAborted(leadership.lost) : new Promise<never>(() => {}));
+    hide();
+    throw leadership?.lost.reason;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    metrics.leader.set(0);
+    await queue?.drain();
+    watcher.stop();
+    await watches.stop();
+    await leadership?.resign();
+    await connection.close();
+    await temporal.close();
+  }
+}
+
+function runsIn(connection: Connection, { temporal, taskQueue, limits, logger }: ControllerSettings) {
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const call = temporalCalls(client);
+  const searchAttributes = registeredSearchAttributes(client, call, logger);
+  searchAttributes.prepare().catch((err: unknown) => {
+    logger.warn({ err }, 'Temporal cannot be reached yet; Queries wait until it can');
+  });
+  return temporalRuns(client, { taskQueue, limits, searchAttributes, call });
+}
+
+function portsOf(
+  { temporalUi, temporal, limits }: ControllerSettings,
+  connection: KubernetesConnection,
+  watches: Watches,
+  runs: RunWatcher,
+): ControllerPorts {
+  const readAs = kubernetesDefinitions(connection, watches.definitions, accessReviews(connection));
+  return {
+    now: () => new Date(),
+    queries: kubernetesQueries(watches.queryResources, watches.queries),
+    runs,
+    snapshots: { build: (query) => buildSnapshot(query, readAs, limits) },
+    ...(temporalUi && { temporalUi: { address: temporalUi, namespace: temporal.namespace } }),
+  };
+}
+
+function lead(
+  { namespace, logger }: ControllerSettings,
+  connection: KubernetesConnection,
+  signal: AbortSignal,
+): Promise<Leadership> {
+  return becomeLeader(connection, {
+    namespace,
+    instance: instanceName(),
+    signal,
+    onWaiting: (why) => {
+      if ('holder' in why) logger.info(why, 'standing by until the lease is free');
+      else logger.warn({ err: why.error }, 'could not ask for the lease');
+    },
+  });
+}
+
+/** The promise, or a rejection as soon as the signal aborts. */
+async function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return Promise.race([promise, untilAborted(signal).then(() => Promise.reject(signal.reason as Error))]);
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}

@@ -1,0 +1,81 @@
+import type { Logger } from '../adapters/telemetry/logger.ts';
+import type { ControllerMetrics } from '../adapters/telemetry/metrics.ts';
+import { isFinished } from './lifetime.ts';
+import type { ControllerPorts, Next } from './ports.ts';
+import type { RunWatcher } from './run-watcher.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+const kind = 'Query';
+const showEveryMs = 5_000;
+const reportEveryMs = 1_000;
+
+/** The same work, with its time and its end counted. */
+export const measured =
+  ({ reconciles, reconcileSeconds }: ControllerMetrics, work: (key: string) => Promise<Next>) =>
+  async (key: string): Promise<Next> => {
+    const stop = reconcileSeconds.startTimer({ kind });
+    let outcome = 'failed';
+    try {
+      const next = await work(key);
+      outcome = next === 'settled' ? 'settled' : 'requeued';
+      return next;
+    } finally {
+      stop();
+      reconciles.inc({ kind, outcome });
+    }
+  };
+
+/** The same ports, with starts and ends counted. */
+export function counted(
+  ports: ControllerPorts,
+  { runsStarted, queriesFinished }: ControllerMetrics,
+): ControllerPorts {
+  const { queries, runs } = ports;
+  return {
+    ...ports,
+    runs: {
+      ...runs,
+      async start(...args) {
+        const run = await runs.start(...args);
+        runsStarted.inc();
+        return run;
+      },
+    },
+    queries: {
+      ...queries,
+      async writeStatus(query, status) {
+        await queries.writeStatus(query, status);
+        if (isFinished(status)) queriesFinished.inc({ phase: status.phase });
+      },
+    },
+  };
+}
+
+/** Shows the state of queue and watcher in the gauges until it is called again. */
+export function showState(metrics: ControllerMetrics, queue: WorkQueue, watcher: RunWatcher): () => void {
+  const timer = setInterval(() => {
+    metrics.queueDepth.set({ kind }, queue.state().waiting);
+    const { followed, longPolled } = watcher.counts;
+    metrics.runsWatched.set({ way: 'poll' }, longPolled);
+    metrics.runsWatched.set({ way: 'describe' }, followed - longPolled);
+  }, showEveryMs);
+  return () => clearInterval(timer);
+}
+
+/** Warns of failed looks once a second at most: an outage fails thousands of Queries for the same reason. */
+export function reportFailures(logger: Logger): (key: string, error: unknown, waitMs: number) => void {
+  let quietUntilMs = 0;
+  let untold = 0;
+  return (query, err, waitMs) => {
+    if (Date.now() < quietUntilMs) {
+      untold++;
+      return;
+    }
+    quietUntilMs = Date.now() + reportEveryMs;
+    logger.warn(
+      { query, err, retryInMs: Math.round(waitMs), ...(untold > 0 && { othersSinceLast: untold }) },
+      'a Query could not be looked at',
+    );
+    untold = 0;
+  };
+}

@@ -1,0 +1,288 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { createActivities } from '../../src/activities/create-activities.ts';
+import type { Ports } from '../../src/activities/ports.ts';
+import { createLogger } from '../../src/adapters/telemetry/logger.ts';
+import { createControllerMetrics, createRegistry } from '../../src/adapters/telemetry/metrics.ts';
+import type { QueryStatus } from '../../src/api/query.ts';
+import { runController } from '../../src/controller/main.ts';
+import { createWorker } from '../../src/worker/create-worker.ts';
+import { waitFor, withStack } from '../e2e/stack.ts';
+
+const cluster = withStack({ without: ['controller', 'worker'] });
+const kubectl = (...args: string[]): Promise<string> => cluster.kubectl(args);
+
+const settings = { taskQueue: 'arkwright', limits: { toolRounds: 10, turns: 30, concurrency: 8 } };
+
+/** The name of the agent says how its model behaves; `hangs` holds calls until `answerAll`. */
+let answerAll = (): void => {};
+let released = new Promise<void>((resolve) => (answerAll = resolve));
+const models: Ports['models'] = {
+  async complete({ endpoint }, { signal }) {
+    if (endpoint.model === 'hangs') await Promise.race([released, rejectedBy(signal)]);
+    if (endpoint.model === 'refuses')
+      throw Object.assign(new Error('wrong key'), { type: 'ModelUnauthorized' });
+    const usage = { promptTokens: 3, completionTokens: 1, totalTokens: 4 };
+    return { message: { role: 'assistant', content: `${endpoint.model} answered` }, usage };
+  },
+};
+const rejectedBy = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+let temporal: Client;
+let stopWorker: () => Promise<void>;
+let stopController: () => Promise<void>;
+
+function startController(): () => Promise<void> {
+  const { kubeconfig, temporalAddress: address, temporalNamespace: namespace, temporalUi } = cluster.stack;
+  const ends = new AbortController();
+  const running = runController(
+    {
+      ...settings,
+      kubeconfig,
+      namespace: 'arkwright-system',
+      leaderElection: true,
+      temporal: { connectionOptions: { address }, namespace },
+      temporalUi,
+      logger: createLogger({ level: 'silent', name: 'controller' }),
+      health: { setLive: () => undefined, setReady: () => undefined },
+      metrics: createControllerMetrics(createRegistry()),
+    },
+    ends.signal,
+  );
+  return async () => {
+    ends.abort();
+    await running;
+  };
+}
+
+beforeAll(async () => {
+  const { temporalAddress: address, temporalNamespace: namespace } = cluster.stack;
+  Runtime.install({ logger: createQuietLogger() });
+  const native = await NativeConnection.connect({ address });
+  const ports = { models, templates: { render: ({ template }: { template: string }) => template } };
+  const worker = await createWorker(native, createActivities(ports as unknown as Ports), {
+    namespace,
+    taskQueue: settings.taskQueue,
+  });
+  const working = worker.run();
+  const connection = await Connection.connect({ address });
+  temporal = new Client({ connection, namespace });
+  stopWorker = async () => {
+    worker.shutdown();
+    await working;
+    await connection.close();
+    await native.close();
+  };
+  stopController = startController();
+
+  for (const behaviour of ['answers', 'hangs', 'refuses'])
+    await apply(modelOf(behaviour), agentOf(behaviour));
+}, 120_000);
+
+afterAll(async () => {
+  answerAll();
+  await stopController?.();
+  await stopWorker?.();
+}, 60_000);
+
+beforeEach(() => {
+  released = new Promise<void>((resolve) => (answerAll = resolve));
+});
+
+function createQuietLogger() {
+  const quiet = (): void => undefined;
+  return { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+}
+
+const named = (kind: string, name: string, spec: object): object => ({
+  apiVersion: 'ark.mckinsey.com/v1alpha1',
+  kind,
+  metadata: { name, namespace: 'default' },
+  spec,
+});
+const modelOf = (behaviour: string): object =>
+  named('Model', behaviour, {
+    type: 'openai',
+    model: { value: behaviour },
+    config: { openai: { baseUrl: { value: 'http://nowhere/v1' }, apiKey: { value: 'k' } } },
+  });
+const agentOf = (behaviour: string): object => named('Agent', behaviour, { modelRef: { name: behaviour } });
+const queryOf = (name: string, agent: string, spec: object = {}): object =>
+  named('Query', name, { input: 'hi', targets: [{ type: 'agent', name: agent }], ...spec });
+
+const apply = (...objects: object[]): Promise<string> =>
+  cluster.kubectl(['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+
+async function statusOf(name: string): Promise<QueryStatus> {
+  const { status = {} } = JSON.parse(await kubectl('get', 'query', name, '-o', 'json')) as {
+    status?: QueryStatus;
+  };
+  return status as QueryStatus;
+}
+
+const whenPhase = (name: string, ...phases: string[]): Promise<QueryStatus> =>
+  waitFor(
+    async () => {
+      const status = await statusOf(name);
+      return phases.includes(status.phase) ? status : undefined;
+    },
+    { what: `${name} to be ${phases.join(' or ')}` },
+  );
+
+async function runOf(name: string) {
+  const { temporal: link } = await whenPhase(name, 'running');
+  return temporal.workflow.getHandle(link?.workflowId ?? '');
+}
+
+test('a Query is answered, and its status says all there is to know', async () => {
+  await apply(queryOf('plain', 'answers'));
+  await kubectl('wait', '--for=condition=Completed', 'query/plain', '--timeout=30s');
+
+  const status = await statusOf('plain');
+  expect(status).toMatchObject({
+    phase: 'done',
+    message: 'answers answered',
+    responses: [{ target: { type: 'agent', name: 'answers' }, content: 'answers answered', phase: 'done' }],
+    tokenUsage: { promptTokens: 3, completionTokens: 1, totalTokens: 4, modelCalls: 1, toolCalls: 0 },
+    conditions: [{ type: 'Completed', status: 'True', reason: 'QuerySucceeded', observedGeneration: 1 }],
+    duration: expect.stringMatching(/^[0-9.]+m?s$/),
+    snapshotHash: expect.stringMatching(/^[0-9a-f]{16}$/),
+  });
+  expect(status).not.toHaveProperty('progress');
+
+  const run = await temporal.workflow.getHandle(status.temporal?.workflowId ?? '').describe();
+  expect(status.temporal?.runId).toBe(run.runId);
+  expect(status.temporal?.url).toContain(encodeURIComponent(run.workflowId));
+  expect(await run.staticSummary()).toBe('agent/answers · hi');
+  expect(run.searchAttributes).toMatchObject({ ArkNamespace: ['default'], ArkTarget: ['agent/answers'] });
+}, 60_000);
+
+test('a model that refuses is an error with its name', async () => {
+  await apply(queryOf('refused', 'refuses'));
+
+  expect(await whenPhase('refused', 'error')).toMatchObject({
+    error: expect.stringContaining('wrong key'),
+    conditions: [{ reason: 'QueryErrored', message: expect.stringMatching(/^ModelUnauthorized: /) }],
+  });
+}, 60_000);
+
+test('cancel ends the run, for good', async () => {
+  await apply(queryOf('canceled', 'hangs'));
+  await runOf('canceled');
+
+  await kubectl('patch', 'query', 'canceled', '--type=merge', '-p', '{"spec":{"cancel":true}}');
+
+  expect(await whenPhase('canceled', 'canceled', 'done')).toMatchObject({
+    phase: 'canceled',
+    conditions: [{ reason: 'QueryCanceled' }],
+  });
+  await kubectl('patch', 'query', 'canceled', '--type=merge', '-p', '{"spec":{"cancel":false}}');
+  await pause(500);
+  expect(await statusOf('canceled')).toMatchObject({ phase: 'canceled' });
+}, 60_000);
+
+test('deletion ends the run before the object goes', async () => {
+  await apply(queryOf('deleted', 'hangs'));
+  const run = await runOf('deleted');
+
+  await kubectl('delete', 'query', 'deleted', '--timeout=30s');
+
+  expect((await run.describe()).status.name).toBe('CANCELLED');
+}, 60_000);
+
+test('an object removed by force takes its run with it', async () => {
+  await apply(queryOf('forced', 'hangs'));
+  const run = await runOf('forced');
+
+  await kubectl('patch', 'query', 'forced', '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
+  await kubectl('delete', 'query', 'forced', '--timeout=30s');
+
+  await expect(run.result()).rejects.toThrow();
+  expect((await run.describe()).status.name).toBe('CANCELLED');
+}, 60_000);
+
+test('edits during the run do not lose its result', async () => {
+  await apply(queryOf('edited', 'hangs'));
+  await runOf('edited');
+
+  for (let edit = 0; edit < 5; edit++)
+    await kubectl('label', 'query', 'edited', `edit=${edit}`, '--overwrite');
+  answerAll();
+
+  expect(await whenPhase('edited', 'done')).toMatchObject({ message: 'hangs answered' });
+}, 60_000);
+
+test('a run that ends while no controller is there is mirrored by the next one', async () => {
+  await apply(queryOf('away', 'hangs'));
+  const run = await runOf('away');
+
+  await stopController();
+  answerAll();
+  await run.result();
+  expect(await statusOf('away')).toMatchObject({ phase: 'running' });
+  stopController = startController();
+
+  expect(await whenPhase('away', 'done')).toMatchObject({ message: 'hangs answered' });
+}, 60_000);
+
+test('a Query created before the agent it asks is answered', async () => {
+  await apply(queryOf('hasty', 'late'));
+  await pause(500);
+  await apply(named('Agent', 'late', { modelRef: { name: 'answers' } }));
+
+  expect(await whenPhase('hasty', 'done', 'error')).toMatchObject({ phase: 'done' });
+}, 60_000);
+
+test('a Query of an agent that never comes says so, and starts nothing', async () => {
+  await apply(queryOf('nobody', 'nobody'));
+
+  const status = await whenPhase('nobody', 'done', 'error');
+  expect(status).toMatchObject({
+    phase: 'error',
+    error: 'unable to get default/nobody, error:agents.ark.mckinsey.com "nobody" not found',
+    conditions: [{ message: expect.stringMatching(/^DefinitionNotFound: /) }],
+  });
+  expect(status).not.toHaveProperty('temporal');
+}, 60_000);
+
+test('a run ended from outside is an error, a reset one goes on', async () => {
+  await apply(queryOf('terminated', 'hangs'), queryOf('reset', 'hangs'));
+  const [terminated, reset] = await Promise.all([runOf('terminated'), runOf('reset')]);
+
+  await terminated.terminate('by hand');
+  expect(await whenPhase('terminated', 'error', 'done')).toMatchObject({
+    phase: 'error',
+    error: 'the run was terminated: by hand',
+  });
+
+  const { events } = await reset.fetchHistory();
+  const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
+  const { runId } = await temporal.workflowService.resetWorkflowExecution({
+    namespace: temporal.options.namespace,
+    reason: 'again',
+    requestId: 'again',
+    workflowExecution: { workflowId: reset.workflowId, runId: (await reset.describe()).runId },
+    workflowTaskFinishEventId: firstTask,
+  });
+  answerAll();
+
+  expect(await whenPhase('reset', 'error', 'done')).toMatchObject({ phase: 'done', temporal: { runId } });
+}, 60_000);
+
+test('Queries created while Temporal is away are answered when it is back', async () => {
+  await cluster.stack.hold('temporal');
+  await apply(queryOf('patient', 'answers'));
+  await pause(2_000);
+  expect((await statusOf('patient')).phase ?? 'pending').toBe('pending');
+  await cluster.stack.restart('temporal');
+
+  expect(await whenPhase('patient', 'done')).toMatchObject({ message: 'answers answered' });
+}, 90_000);
+
+test('ttl takes a finished Query away', async () => {
+  await apply(queryOf('brief', 'answers', { ttl: '1s' }));
+
+  await kubectl('wait', '--for=delete', 'query/brief', '--timeout=30s');
+}, 60_000);
