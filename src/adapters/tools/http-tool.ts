@@ -147,13 +147,17 @@ function kindOf(error: unknown): HttpToolError['kind'] {
 
 /** Only what the network said; a header's value is never part of it. */
 function problemOf(error: unknown): string {
-  const code = codeOf(error);
-  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
-  const message = first instanceof Error ? first.message : String(first);
-  return code && !message.includes(code) ? `${message} (${code})` : message;
+  const { message, errors, code = '' } = error as NetworkError;
+  // A host with several addresses fails once for each.
+  const said = errors?.[0]?.message ?? message ?? String(error);
+  return said.includes(code) ? said : `${said} (${code})`;
 }
 
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : '';
+const codeOf = (error: unknown) => (error as NetworkError).code ?? '';
+
+/** The facts of an error of Node's network or of undici. */
+interface NetworkError {
+  readonly message?: string;
+  readonly code?: string;
+  readonly errors?: readonly { readonly message: string }[];
 }

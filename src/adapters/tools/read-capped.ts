@@ -2,7 +2,7 @@
 export const contentBytesMax = 1024 * 1024;
 
 /** How much beyond that is read, only to tell how much was left out and to keep the connection. */
-const drainedBytesMax = 8 * 1024 * 1024;
+const drainedBytesMax = 1024 * 1024;
 
 /**
  * A body as text. What does not fit is replaced by `…[truncated: N bytes]`, where N counts what is missing, and no
