@@ -1,15 +1,17 @@
-/** A real API server on loopback for the tests of schemas: etcd and kube-apiserver, nothing else. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+/** A real API server on loopback for the tests of schemas: of the embedded stack, only etcd and kube-apiserver. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { authorityOf, writeKubeconfig } from '../../src/dev/credentials.ts';
+import { assembleFleet } from '../../src/dev/fleet.ts';
+import { claimPlace } from '../../src/dev/place.ts';
+import { urls } from '../../src/dev/programs.ts';
+import { findOrBuildServers } from '../../src/dev/servers.ts';
 
 export interface Reply {
   readonly status: number;
@@ -19,72 +21,57 @@ export interface Reply {
 }
 
 export interface ApiServer {
-  call(method: string, path: string, body?: unknown, contentType?: string): Promise<Reply>;
-  kubectl(...args: readonly string[]): Promise<string>;
-  /** Path of a kubeconfig with the admin's rights. */
   readonly kubeconfig: string;
-  /** Asks again until the reply is as wanted; throws after two minutes. */
-  until(ask: () => Promise<Reply>, wanted: (reply: Reply) => boolean): Promise<Reply>;
+  call(method: string, path: string, body?: unknown, contentType?: string): Promise<Reply>;
+  /** Resolves to what it prints. */
+  kubectl(...args: readonly string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Far above what anything here takes on an idle machine; the tests may share theirs. */
-const patienceMs = 120_000;
-const binaries = fileURLToPath(new URL('../../.cache/bin/', import.meta.url));
-
 export async function startApiServer(): Promise<ApiServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'arkwright-api-'));
-  const [etcdPort, peerPort, port] = await freePorts(3);
-  const token = randomBytes(16).toString('hex');
-  const at = (name: string) => join(folder, name);
+  const servers = await findOrBuildServers({ report: console.log });
+  const dir = await mkdtemp(join(tmpdir(), 'arkwright-api-'));
+  const place = await claimPlace({ dir });
+  const fleet = assembleFleet(['etcd', 'apiserver'], { ...place, servers });
+  const { apiserver } = urls(place.ports);
 
-  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  await writeFile(at('sa.key'), keys.privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  await writeFile(at('sa.pub'), keys.publicKey.export({ type: 'spki', format: 'pem' }));
-  await writeFile(at('tokens.csv'), `${token},admin,admin,system:masters\n`);
+  async function stop(): Promise<void> {
+    await fleet.disband([['apiserver'], ['etcd']]);
+    place.release();
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+  }
 
-  const etcdUrl = `http://127.0.0.1:${etcdPort}`;
-  const peerUrl = `http://127.0.0.1:${peerPort}`;
-  const etcd = spawn(
-    `${binaries}etcd`,
-    [
-      ['--data-dir', at('etcd'), '--unsafe-no-fsync', '--log-level', 'error'],
-      ['--listen-client-urls', etcdUrl, '--advertise-client-urls', etcdUrl],
-      ['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
-      ['--initial-cluster', `default=${peerUrl}`],
-    ].flat(),
-    { stdio: 'ignore' },
-  );
-  const server = spawn(
-    `${binaries}kube-apiserver`,
-    [
-      ['--etcd-servers', etcdUrl, '--secure-port', `${port}`, '--bind-address', '127.0.0.1'],
-      ['--cert-dir', at('certs'), '--token-auth-file', at('tokens.csv'), '--authorization-mode', 'RBAC'],
-      ['--service-account-key-file', at('sa.pub'), '--service-account-signing-key-file', at('sa.key')],
-      [
-        '--service-account-issuer',
-        'https://kubernetes.default.svc',
-        '--service-cluster-ip-range',
-        '10.0.0.0/24',
-      ],
-      ['--disable-admission-plugins', 'ServiceAccount'],
-    ].flat(),
-    { stdio: 'ignore' },
-  );
+  try {
+    await fleet.start('etcd');
+    await fleet.start('apiserver');
+    await writeKubeconfig(place.kubeconfig, apiserver, place.credentials);
+    const call = callsTo(apiserver, await authorityOf(place.credentials), place.credentials.adminToken);
+    await until(
+      () => call('GET', '/api/v1/namespaces/default'),
+      ({ status }) => status === 200,
+    );
 
-  const stop = async () => {
-    // etcd last: the API server waits for it when it shuts down.
-    for (const child of [server, etcd]) await end(child);
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  };
+    const access = ['--kubeconfig', place.kubeconfig, '--cache-dir', join(dir, 'discovery')];
+    return {
+      kubeconfig: place.kubeconfig,
+      call,
+      kubectl: async (...args) => (await promisify(execFile)(servers.kubectl, [...access, ...args])).stdout,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
 
-  const call: ApiServer['call'] = async (method, path, body, contentType = 'application/json') => {
-    const ca = await readFile(at('certs/apiserver.crt'));
+const callsTo =
+  (url: string, ca: string, token: string): ApiServer['call'] =>
+  async (method, path, body, contentType = 'application/json') => {
     const headers = {
       authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'content-type': contentType }),
     };
-    const sent = request({ host: '127.0.0.1', port, path, method, ca, headers });
+    const sent = request(`${url}${path}`, { method, ca, headers });
     sent.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = await once(sent, 'response');
     let text = '';
@@ -92,73 +79,17 @@ export async function startApiServer(): Promise<ApiServer> {
     return { status: response.statusCode, body: text.startsWith('{') ? JSON.parse(text) : text };
   };
 
-  const until: ApiServer['until'] = async (ask, wanted) => {
-    const deadline = Date.now() + patienceMs;
-    for (;;) {
-      const reply = await ask().catch((error: Error) => ({ status: 0, body: error.message }));
-      if (wanted(reply)) return reply;
-      if (Date.now() > deadline)
-        throw new Error(`still answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-      await pause(50);
-    }
-  };
+/** Far above what anything here takes on an idle machine; the tests may share theirs. */
+const patienceMs = 120_000;
 
-  const kubectl: ApiServer['kubectl'] = async (...args) => {
-    const access = ['--server', `https://127.0.0.1:${port}`, '--token', token];
-    const trust = ['--certificate-authority', at('certs/apiserver.crt'), '--cache-dir', at('discovery')];
-    const { stdout } = await promisify(execFile)('kubectl', [...access, ...trust, ...args]);
-    return stdout;
-  };
-
-  try {
-    for (const path of ['/readyz', '/api/v1/namespaces/default']) {
-      await until(
-        () => call('GET', path),
-        ({ status }) => status === 200,
-      );
-    }
-  } catch (error) {
-    await stop();
-    throw error;
+/** Asks again until the reply is as wanted; throws after two minutes. */
+export async function until(ask: () => Promise<Reply>, wanted: (reply: Reply) => boolean): Promise<Reply> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const reply = await ask();
+    if (wanted(reply)) return reply;
+    if (Date.now() > deadline)
+      throw new Error(`still answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+    await pause(50);
   }
-  await writeFile(
-    at('kubeconfig'),
-    JSON.stringify({
-      clusters: [
-        {
-          name: 'test',
-          cluster: {
-            server: `https://127.0.0.1:${port}`,
-            'certificate-authority': at('certs/apiserver.crt'),
-          },
-        },
-      ],
-      users: [{ name: 'admin', user: { token } }],
-      contexts: [{ name: 'test', context: { cluster: 'test', user: 'admin' } }],
-      'current-context': 'test',
-    }),
-  );
-  return { call, kubectl, kubeconfig: at('kubeconfig'), until, stop };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  const insist = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  await once(child, 'exit');
-  clearTimeout(insist);
-}
-
-/** Held open together before any is released, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const holders = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const holder = createServer().listen(0, '127.0.0.1');
-      await once(holder, 'listening');
-      return holder;
-    }),
-  );
-  const ports = holders.map((holder) => (holder.address() as AddressInfo).port);
-  await Promise.all(holders.map((holder) => once(holder.close(), 'close')));
-  return ports;
 }

@@ -1,0 +1,229 @@
+import { canonicalAgent } from '../../src/api/canonical-agent.ts';
+import { canonicalModel } from '../../src/api/canonical-model.ts';
+import { canonicalQuery } from '../../src/api/canonical-query.ts';
+import { canonicalTeam } from '../../src/api/canonical-team.ts';
+import { canonicalTool } from '../../src/api/canonical-tool.ts';
+import { asExpected, canonical, fixtures } from './fixtures.ts';
+
+const httpTool = (http: object, annotations?: object) =>
+  canonicalTool({ type: 'http', annotations, http: { url: 'http://a', ...http } });
+
+describe('manifests', () => {
+  test.each(fixtures('good'))('$title is understood', ({ manifest }) => {
+    expect(canonical(manifest)).not.toHaveProperty('problems');
+  });
+
+  test.each([...fixtures('bad'), ...fixtures('late')])(
+    '$title is refused in the right words',
+    ({ manifest, expected }) => {
+      // The first problem is the one ARK would have stopped at.
+      expect(canonical(manifest)).toHaveProperty('problems.0', asExpected(expected));
+    },
+  );
+});
+
+describe('every spelling comes to the same', () => {
+  const agent = { type: 'agent', name: 'a' };
+
+  test('targets of a Query, in the order target, targets, team', () => {
+    const spellings = [
+      { input: 'hi', targets: [agent, { type: 'team', name: 't' }] },
+      { input: 'hi', target: agent, targets: [{ type: 'team', name: 't' }] },
+      { input: 'hi', target: agent, team: { name: 't' } },
+      { input: 'hi', targets: [agent], team: { name: 't' } },
+    ];
+    for (const spec of spellings) {
+      expect(canonicalQuery(spec)).toMatchObject({ targets: [agent, { type: 'team', name: 't' }] });
+    }
+  });
+
+  test('the conversation of a Query: sessionId before conversationId', () => {
+    const query = { input: 'hi', target: agent };
+    expect(canonicalQuery({ ...query, conversationId: 'c' })).toMatchObject({
+      sessionId: 'c',
+      conversationId: 'c',
+    });
+    expect(canonicalQuery({ ...query, sessionId: 's', conversationId: 'c' })).toMatchObject({
+      sessionId: 's',
+      conversationId: 'c',
+    });
+    expect(canonicalQuery(query)).toHaveProperty('sessionId', undefined);
+  });
+
+  test('the Model of an Agent: modelRef before model, whose type does not matter', () => {
+    expect(canonicalAgent({ model: { name: 'm', type: 'openai' } })).toEqual(
+      canonicalAgent({ modelRef: { name: 'm' } }),
+    );
+    expect(canonicalAgent({ modelRef: { name: 'm' }, model: { name: 'n' } })).toMatchObject({
+      modelRef: { name: 'm' },
+    });
+    expect(canonicalAgent({})).toHaveProperty('modelRef', undefined);
+  });
+
+  test.each([
+    [{ name: 'terminate_team' }, { type: 'built-in', name: 'terminate', alias: 'terminate_team' }],
+    [
+      { type: 'built-in', name: 'terminate_team' },
+      { type: 'built-in', name: 'terminate', alias: 'terminate_team' },
+    ],
+    [{ name: 'terminate' }, { type: 'built-in', name: 'terminate' }],
+    [
+      { type: 'built-in', name: 'noop' },
+      { type: 'built-in', name: 'noop' },
+    ],
+    [
+      { type: 'custom', name: 'noop' },
+      { type: 'custom', name: 'noop' },
+    ],
+    [{ name: 'search' }, { type: 'custom', name: 'search' }],
+    [
+      { type: 'mcp', name: 'search' },
+      { type: 'custom', name: 'search' },
+    ],
+    [{ name: 'constructor' }, { type: 'custom', name: 'constructor' }],
+  ])('tool %j of an Agent', (written, meant) => {
+    expect(canonicalAgent({ tools: [written] })).toHaveProperty('tools', [{ ...meant, functions: [] }]);
+  });
+
+  test('members of a Team are agents unless they say otherwise', () => {
+    const members = [{ name: 'a' }, { name: 'b', type: 'team' }];
+    expect(canonicalTeam({ strategy: 'parallel', members }, 'own')).toMatchObject({
+      members: [agent, { type: 'team', name: 'b' }],
+    });
+  });
+
+  test('a sequential Team that loops is a round-robin Team', () => {
+    const team = { members: [{ name: 'a' }], maxTurns: 2 };
+    expect(canonicalTeam({ ...team, strategy: 'sequential', loops: true }, 'own')).toEqual(
+      canonicalTeam({ ...team, strategy: 'round-robin' }, 'own'),
+    );
+  });
+
+  test.each([
+    [3, 3],
+    [1, 1],
+    [0, 1],
+    [-5, 1],
+    [undefined, undefined],
+  ])('maxTurns %p bounds a Team by %p', (written, meant) => {
+    expect(canonicalTeam({ strategy: 'round-robin', members: [], maxTurns: written }, 'own')).toHaveProperty(
+      'maxTurns',
+      meant,
+    );
+  });
+
+  test('headers of a Tool', () => {
+    const meant = [{ name: 'Accept', source: { from: 'literal', value: 'text/plain' } }];
+    expect(httpTool({ headers: { Accept: 'text/plain' } })).toHaveProperty('headers', meant);
+    expect(httpTool({ headers: [{ name: 'Accept', value: { value: 'text/plain' } }] })).toHaveProperty(
+      'headers',
+      meant,
+    );
+    expect(httpTool({})).toHaveProperty('headers', []);
+  });
+
+  test('a fetcher is an HTTP tool', () => {
+    expect(canonicalTool({ type: 'fetcher', fetcher: { url: 'http://a' } })).toEqual(httpTool({}));
+  });
+
+  test('a tool of an MCP server', () => {
+    expect(canonicalTool({ type: 'mcp', mcpServer: { name: 's' }, function: 'f' })).toEqual(
+      canonicalTool({ type: 'mcp', mcp: { mcpServerRef: { name: 's' }, toolName: 'f' } }),
+    );
+  });
+});
+
+describe('defaults', () => {
+  test('of a Query', () => {
+    expect(canonicalQuery({ input: 'hi', selector: {} })).toMatchObject({
+      targets: [],
+      parameters: [],
+      evaluators: [],
+      serviceAccount: 'default',
+      timeoutMs: 300_000,
+      ttlMs: 2_592_000_000,
+      cancel: false,
+    });
+  });
+
+  test('a timeout below zero leaves no time', () => {
+    expect(canonicalQuery({ input: 'hi', selector: {}, timeout: '-5m' })).toHaveProperty('timeoutMs', 0);
+  });
+
+  test.each([
+    [undefined, 30_000],
+    ['60', 30_000],
+    ['0', 30_000],
+    ['10s', 10_000],
+    ['2m', 120_000],
+  ])('timeout %p of an HTTP tool is %d ms', (timeout, timeoutMs) => {
+    expect(httpTool({ timeout })).toMatchObject({
+      timeoutMs,
+      method: 'GET',
+    });
+  });
+
+  test('only a tool that says it is not idempotent is not repeated', () => {
+    expect(httpTool({})).toHaveProperty('repeatable', true);
+    expect(httpTool({}, { idempotentHint: true })).toHaveProperty('repeatable', true);
+    expect(httpTool({}, { idempotentHint: false })).toHaveProperty('repeatable', false);
+  });
+});
+
+describe('where a value comes from', () => {
+  const secretKeyRef = { name: 's', key: 'k' };
+  const configMapKeyRef = { name: 'c', key: 'k' };
+  const serviceRef = { name: 'svc', port: 'http' };
+  const fromSecret = { from: 'secret', name: 's', key: 'k' };
+  const fromConfigMap = { from: 'configMap', name: 'c', key: 'k' };
+
+  test.each([
+    [
+      { value: 'v', valueFrom: { secretKeyRef } },
+      { from: 'literal', value: 'v' },
+    ],
+    [{ value: '', valueFrom: { secretKeyRef, configMapKeyRef, serviceRef } }, fromSecret],
+    [{ valueFrom: { configMapKeyRef, serviceRef } }, fromConfigMap],
+    [{ valueFrom: { serviceRef } }, { from: 'service', ...serviceRef }],
+  ])('value source %j', (model, source) => {
+    const config = { bedrock: {} };
+    expect(canonicalModel({ type: 'bedrock', model, config })).toHaveProperty('model', source);
+  });
+
+  test('a body parameter: ConfigMap before Secret', () => {
+    const bodyParameters = [{ name: 'p', valueFrom: { secretKeyRef, configMapKeyRef } }];
+    expect(httpTool({ bodyParameters })).toHaveProperty('bodyParameters', [
+      { name: 'p', source: fromConfigMap },
+    ]);
+  });
+});
+
+describe('a spec of any content', () => {
+  const nonsense = [
+    undefined,
+    null,
+    'text',
+    7,
+    [],
+    { spec: {} },
+    { input: null },
+    { members: null },
+    { config: 3 },
+  ];
+  const cases = nonsense.flatMap((spec) =>
+    ['Query', 'Team', 'Model', 'Tool'].map((kind) => ({ kind, spec })),
+  );
+
+  test.each(cases)('$spec is no $kind', ({ kind, spec }) => {
+    const result = canonical({ apiVersion: '', kind, metadata: { name: 'n' }, spec });
+    expect(result).toHaveProperty('problems.0', expect.stringMatching(/^spec/));
+  });
+
+  test('a schema nested without end is refused', () => {
+    let inputSchema: Record<string, unknown> = { type: 'object' };
+    for (let depth = 0; depth < 100; depth++)
+      inputSchema = { type: 'object', properties: { a: inputSchema } };
+    const result = canonicalTool({ type: 'http', http: { url: 'http://a' }, inputSchema });
+    expect(result).toHaveProperty('problems', [expect.stringContaining('nested more than 64 levels deep')]);
+  });
+});

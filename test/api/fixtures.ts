@@ -1,0 +1,65 @@
+/** The manifests in test/api/fixtures, and what each is expected to come to. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+import { canonicalAgent } from '../../src/api/canonical-agent.ts';
+import { canonicalModel } from '../../src/api/canonical-model.ts';
+import { canonicalQuery } from '../../src/api/canonical-query.ts';
+import { canonicalTeam } from '../../src/api/canonical-team.ts';
+import { canonicalTool } from '../../src/api/canonical-tool.ts';
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly annotations?: Expected };
+  readonly spec?: unknown;
+}
+
+/** The exact words of a refusal, or the field at which the schema itself refuses. */
+export interface Expected {
+  readonly message?: string;
+  readonly field?: string;
+}
+
+/** A matcher for `<field>: <words>`, or for the words alone. */
+export const asExpected = ({ message, field }: Expected) =>
+  message === undefined
+    ? expect.stringMatching(new RegExp(`^${literally(field ?? '?')}: `))
+    : expect.stringMatching(new RegExp(`(^|: )${literally(message)}$`));
+
+const literally = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+export interface Fixture {
+  readonly title: string;
+  readonly manifest: Manifest;
+  readonly expected: Expected;
+}
+
+/** `good` is admitted and understood, `bad` refused by both, `late` admitted but not understood. */
+export function fixtures(verdict: 'good' | 'bad' | 'late'): readonly Fixture[] {
+  const folder = new URL(`fixtures/${verdict}/`, import.meta.url);
+  return readdirSync(folder).flatMap((file) =>
+    parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => {
+      const manifest = document.toJS() as Manifest;
+      const { kind, metadata } = manifest;
+      return { title: `${kind} ${metadata.name}`, manifest, expected: metadata.annotations ?? {} };
+    }),
+  );
+}
+
+/** What the controller makes of an object. */
+export function canonical({ kind, metadata, spec }: Manifest) {
+  switch (kind) {
+    case 'Query':
+      return canonicalQuery(spec);
+    case 'Agent':
+      return canonicalAgent(spec);
+    case 'Team':
+      return canonicalTeam(spec, metadata.name);
+    case 'Model':
+      return canonicalModel(spec);
+    case 'Tool':
+      return canonicalTool(spec);
+    default:
+      throw new Error(`no Kind ${kind}`);
+  }
+}
