@@ -16,55 +16,20 @@ export type ControllerMetrics = ReturnType<typeof createControllerMetrics>;
 
 /** What the controller counts. Labels hold kinds, phases and outcomes, never names: their number is bounded. */
 export function createControllerMetrics(registry: Registry) {
-  const registers = [registry];
+  const { counter, gauge, histogram } = metricsIn(registry);
   return {
-    reconciles: new Counter({
-      name: 'arkwright_reconciles_total',
-      help: 'Objects looked at, by kind and by how it ended: settled, requeued or failed.',
-      labelNames: ['kind', 'outcome'] as const,
-      registers,
-    }),
-    reconcileSeconds: new Histogram({
-      name: 'arkwright_reconcile_duration_seconds',
-      help: 'Time to look at one object.',
-      labelNames: ['kind'] as const,
-      buckets: reconcileBuckets,
-      registers,
-    }),
-    queueDepth: new Gauge({
-      name: 'arkwright_queue_depth',
-      help: 'Objects waiting to be looked at.',
-      labelNames: ['kind'] as const,
-      registers,
-    }),
-    runsStarted: new Counter({
-      name: 'arkwright_runs_started_total',
-      help: 'Workflows started for Queries.',
-      registers,
-    }),
-    queriesFinished: new Counter({
-      name: 'arkwright_queries_finished_total',
-      help: 'Queries whose end was written to status, by phase.',
-      labelNames: ['phase'] as const,
-      registers,
-    }),
-    runsWatched: new Gauge({
-      name: 'arkwright_runs_watched',
-      help: 'Unfinished Queries whose result is waited for, by way: poll (long-poll) or describe.',
-      labelNames: ['way'] as const,
-      registers,
-    }),
-    watchRestarts: new Counter({
-      name: 'arkwright_watch_restarts_total',
-      help: 'Watches of the Kubernetes API that broke and were started again.',
-      labelNames: ['kind'] as const,
-      registers,
-    }),
-    leader: new Gauge({
-      name: 'arkwright_leader',
-      help: '1 while this process is the one that acts.',
-      registers,
-    }),
+    reconciles: counter('reconciles_total', 'Looks at objects, by how they ended.', 'kind', 'outcome'),
+    reconcileSeconds: histogram('reconcile_duration_seconds', 'Time of a look.', reconcileBuckets, 'kind'),
+    queueDepth: gauge('queue_depth', 'Objects waiting to be looked at.', 'kind'),
+    runsStarted: counter('runs_started_total', 'Workflows started for Queries.'),
+    queriesFinished: counter('queries_finished_total', 'Queries whose end was written to status.', 'phase'),
+    runsWatched: gauge('runs_watched', 'Unfinished runs waited for, by poll (long-poll) or describe.', 'way'),
+    watchRestarts: counter(
+      'watch_restarts_total',
+      'Watches of Kubernetes that broke and began again.',
+      'kind',
+    ),
+    leader: gauge('leader', '1 while this process is the one that acts.'),
   };
 }
 
@@ -72,48 +37,25 @@ export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 /** What the worker counts. `outcome` is `ok` or the name of the failure (docs/failures.md). */
 export function createWorkerMetrics(registry: Registry) {
-  const registers = [registry];
+  const { counter, histogram } = metricsIn(registry);
   return {
-    modelCalls: new Counter({
-      name: 'arkwright_model_calls_total',
-      help: 'Calls to models, every attempt counted.',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    modelCallSeconds: new Histogram({
-      name: 'arkwright_model_call_duration_seconds',
-      help: 'Time of one call to a model.',
-      buckets: callBuckets,
-      registers,
-    }),
-    tokens: new Counter({
-      name: 'arkwright_tokens_total',
-      help: 'Tokens as the models counted them, by kind: prompt or completion.',
-      labelNames: ['kind'] as const,
-      registers,
-    }),
-    toolCalls: new Counter({
-      name: 'arkwright_tool_calls_total',
-      help: 'Uses of tools, every attempt counted.',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    toolCallSeconds: new Histogram({
-      name: 'arkwright_tool_call_duration_seconds',
-      help: 'Time of one use of a tool.',
-      buckets: callBuckets,
-      registers,
-    }),
-    transcriptReads: new Counter({
-      name: 'arkwright_transcript_reads_total',
-      help: 'Transcripts needed by calls, by where they were found: memory or run.',
-      labelNames: ['from'] as const,
-      registers,
-    }),
-    eventsDropped: new Counter({
-      name: 'arkwright_events_dropped_total',
-      help: 'Kubernetes Events not written because there were too many.',
-      registers,
-    }),
+    modelCalls: counter('model_calls_total', 'Calls to models, every attempt counted.', 'outcome'),
+    modelCallSeconds: histogram('model_call_duration_seconds', 'Time of one call to a model.', callBuckets),
+    tokens: counter('tokens_total', 'Tokens as the models counted them: prompt or completion.', 'kind'),
+    toolCalls: counter('tool_calls_total', 'Uses of tools, every attempt counted.', 'outcome'),
+    toolCallSeconds: histogram('tool_call_duration_seconds', 'Time of one use of a tool.', callBuckets),
   };
 }
+
+const metricsIn = (registry: Registry) => ({
+  counter: <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name: `arkwright_${name}`, help, labelNames, registers: [registry] }),
+  gauge: <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name: `arkwright_${name}`, help, labelNames, registers: [registry] }),
+  histogram: <Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    ...labelNames: Label[]
+  ) => new Histogram({ name: `arkwright_${name}`, help, labelNames, buckets, registers: [registry] }),
+});

@@ -5,7 +5,7 @@ import { connectKubernetes, type KubernetesConnection } from '../../../src/adapt
 import { startApiServer, type ApiServer } from '../../api/api-server.ts';
 
 // An API server that has just started on a busy machine takes its time.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let server: ApiServer;
 let connection: KubernetesConnection;
