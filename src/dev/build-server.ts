@@ -15,6 +15,7 @@ export type ServerModule = {
 
 export type BuildOptions = {
   readonly cache: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly report: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
 };
@@ -29,7 +30,7 @@ const outputTailMax = 4_000;
 export async function buildServer(
   name: string,
   server: ServerModule,
-  { cache, report, signal }: BuildOptions,
+  { cache, env, report, signal }: BuildOptions,
 ): Promise<string> {
   const version = await pinnedVersion(server);
   const path = join(cache, name);
@@ -45,7 +46,7 @@ export async function buildServer(
     progressEveryMs,
   );
   try {
-    await goBuild(name, server, version, unfinished, signal);
+    await goBuild({ name, server, version, output: unfinished, env, signal });
   } finally {
     clearInterval(progress);
   }
@@ -80,25 +81,27 @@ async function removeUnfinished(cache: string): Promise<void> {
   await Promise.all(left.map((file) => rm(join(cache, file), { force: true })));
 }
 
-function goBuild(
-  name: string,
-  server: ServerModule,
-  version: string,
-  output: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const args = [
-    'build',
+type GoBuild = {
+  readonly name: string;
+  readonly server: ServerModule;
+  readonly version: string;
+  readonly output: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal | undefined;
+};
+
+function goBuild({ name, server, version, output, env, signal }: GoBuild): Promise<void> {
+  const reproducible = [
     '-mod=readonly',
     '-trimpath',
     '-buildvcs=false',
     '-ldflags',
     linkerFlags(server, version),
   ];
-  const go = spawn('go', [...args, '-o', output, server.package], {
+  const go = spawn('go', ['build', ...reproducible, '-o', output, server.package], {
     cwd: join(serversFolder, server.module),
     // For this machine and from this module alone, whatever the shell is set up to build.
-    env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '' },
+    env: { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '' },
     stdio: ['ignore', 'ignore', 'pipe'],
     killSignal: 'SIGINT',
     ...(signal && { signal }),
@@ -110,9 +113,10 @@ function goBuild(
   });
 
   return new Promise((resolve, reject) => {
-    go.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ENOENT' ? noGo(name, version) : error),
-    );
+    go.once('error', (error: NodeJS.ErrnoException) => {
+      if (signal?.aborted) reject(signal.reason);
+      else reject(error.code === 'ENOENT' ? noGo(name, version) : error);
+    });
     go.once('close', (code) => {
       if (code === 0) return resolve();
       const command = `go build ${server.package}`;

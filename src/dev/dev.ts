@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { join, relative } from 'node:path';
-import { openEnvFile } from './env-file.ts';
+import { openEnvFile, quoted } from './env-file.ts';
 import { companionsMax } from './ports.ts';
 import { startStack, type Stack, type StackOptions } from './stack.ts';
 
@@ -23,7 +23,7 @@ export async function runDev(settings: DevSettings, signal: AbortSignal): Promis
   const stack = await startStack({ ...settings, signal });
   const companions: Companion[] = [];
   try {
-    companions.push(...(await startCompanions(settings.companions ?? [], stack)));
+    await startCompanions(settings.companions ?? [], stack, companions);
     await keepUp(stack, companions, settings.report, signal);
   } finally {
     settings.report('stopping');
@@ -31,10 +31,17 @@ export async function runDev(settings: DevSettings, signal: AbortSignal): Promis
   }
 }
 
-async function startCompanions(starts: readonly StartCompanion[], { ports }: Stack): Promise<Companion[]> {
-  if (starts.length > companionsMax)
-    throw new Error(`A stack has ports for ${companionsMax} companions at most.`);
-  return Promise.all(starts.map((start, index) => start({ port: ports.companions[index]! })));
+/** One after the other, and each noted at once: should one fail, those before it are closed. */
+async function startCompanions(
+  starts: readonly StartCompanion[],
+  { ports }: Stack,
+  started: Companion[],
+): Promise<void> {
+  if (starts.length > companionsMax) {
+    throw new Error(`A stack has ports for ${companionsMax} companions at most, not for ${starts.length}.`);
+  }
+  for (const [index, start] of starts.entries())
+    started.push(await start({ port: ports.companions[index]! }));
 }
 
 async function keepUp(
@@ -58,9 +65,9 @@ async function keepUp(
 
 const greeting = (stack: Stack, envPath: string): readonly string[] => [
   '',
-  `export KUBECONFIG=${stack.kubeconfig}`,
+  `export KUBECONFIG=${quoted(stack.kubeconfig)}`,
   `Temporal Web UI: ${stack.temporalUi}/namespaces/${stack.temporalNamespace}/workflows`,
-  `Pids and addresses: . ${relative(process.cwd(), envPath)}`,
+  `Pids and addresses: . ${quoted(relative(process.cwd(), envPath))}`,
   `Logs: ${relative(process.cwd(), join(stack.dir, 'logs'))}`,
   'Ctrl-C stops all of it; what you applied is there again next time.',
 ];

@@ -45,5 +45,8 @@ export function envText(stack: Stack, companions: ReadonlyMap<string, string>): 
 
 const shellName = (name: string) => name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
 
-/** Nothing in single quotes means anything to a shell, except the quote itself. */
-const quoted = (value: string) => `'${value.replaceAll("'", String.raw`'\''`)}'`;
+const plain = /^[\w@%+:,./-]+$/;
+
+/** For a shell. Nothing in single quotes means anything to it, except the quote itself. */
+export const quoted = (value: string): string =>
+  plain.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;

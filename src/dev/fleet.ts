@@ -20,7 +20,8 @@ export type Fleet = {
   disband(waves: readonly (readonly ProcessName[])[]): Promise<void>;
 };
 
-const readyWithinMs = 90_000;
+/** A boot takes 5 s; this is for machines on which ten other things are being built at the same time. */
+const readyWithinMs = 180_000;
 /** A process that dies this often before it is ready will not get ready by itself. */
 const deathsWhileStartingMax = 3;
 

@@ -40,7 +40,8 @@ async function apiserverSays(path: string, { ports, credentials }: StackFacts): 
   return isOk(`${urls(ports).apiserver}${path}`, { ca, headers });
 }
 
-const answerWithinMs = 2_000;
+/** On a busy machine the API server takes seconds to check itself, and starts over when the question is withdrawn. */
+const answerWithinMs = 15_000;
 
 /** Asks once, on a connection of its own: one from before a restart would lead to a process that is gone. */
 function isOk(

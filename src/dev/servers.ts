@@ -128,11 +128,13 @@ async function onPath(name: ServerName, { env }: Place): Promise<string | undefi
 
 /** Two processes may come here at once: the second waits for the first and then finds what it built. */
 async function buildOnce(name: ServerName, place: Place): Promise<string> {
-  const { cache, report, signal } = place;
+  const { cache, env, report, signal } = place;
   await mkdir(cache, { recursive: true });
   const lock = await buildLock(place);
   try {
-    return (await cached(name, place)) ?? (await buildServer(name, servers[name], { cache, report, signal }));
+    return (
+      (await cached(name, place)) ?? (await buildServer(name, servers[name], { cache, env, report, signal }))
+    );
   } finally {
     lock.release();
   }

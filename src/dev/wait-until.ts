@@ -11,7 +11,7 @@ export type WaitOptions = {
 /**
  * Returns what the condition returns, as soon as that is not false or undefined.
  *
- * A condition that throws ends the wait: only "not yet" is worth asking again.
+ * A condition that throws ends the wait: only "not yet" is worth asking again. A signal ends it with its reason.
  */
 export async function waitUntil<T>(
   condition: () => Promise<T | false | undefined> | T | false | undefined,
@@ -24,6 +24,8 @@ export async function waitUntil<T>(
     if (result !== false && result !== undefined) return result;
 
     if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs / 1000} s for ${what}`);
-    await sleep(everyMs, undefined, { signal });
+    await sleep(everyMs, undefined, { signal }).catch((error: unknown) => {
+      throw signal?.reason ?? error;
+    });
   }
 }

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { Connection } from '@temporalio/client';
+
+/**
+ * How long a workflow timer really takes, seen by a worker that is nothing but the raw calls: no bundle, no sandbox, so
+ * what is measured is the server.
+ */
+export async function measureTimerMs(address: string, timerMs: number): Promise<number> {
+  const connection = await Connection.connect({ address });
+  const { workflowService } = connection;
+  const identity = 'measure-timer';
+  const namespace = 'default';
+  const taskQueue = { name: `timer-${randomUUID()}` };
+  const completed = (taskToken: Uint8Array | null | undefined, command: object) =>
+    workflowService.respondWorkflowTaskCompleted({
+      namespace,
+      identity,
+      taskToken: taskToken!,
+      commands: [command],
+    });
+  try {
+    const workflowId = taskQueue.name;
+    const workflowType = { name: 'timer' };
+    await workflowService.startWorkflowExecution({
+      namespace,
+      workflowId,
+      workflowType,
+      taskQueue,
+      requestId: workflowId,
+    });
+
+    const first = await workflowService.pollWorkflowTaskQueue({ namespace, taskQueue, identity });
+    const before = performance.now();
+    await completed(first.taskToken, {
+      commandType: 'COMMAND_TYPE_START_TIMER',
+      startTimerCommandAttributes: { timerId: '1', startToFireTimeout: { nanos: timerMs * 1e6 } },
+    });
+    const second = await workflowService.pollWorkflowTaskQueue({ namespace, taskQueue, identity });
+    const tookMs = performance.now() - before;
+
+    await completed(second.taskToken, {
+      commandType: 'COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION',
+      completeWorkflowExecutionCommandAttributes: {},
+    });
+    return tookMs;
+  } finally {
+    await connection.close();
+  }
+}
