@@ -25,11 +25,11 @@ afterEach(async () => {
 });
 afterAll(() => tools.close());
 
-async function listening<S extends Server | TcpServer>(server: S): Promise<string> {
-  started.push(server);
-  server.on('connection', (socket: Socket) => sockets.add(socket));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function listening(listener: Server | TcpServer): Promise<string> {
+  started.push(listener);
+  listener.on('connection', (socket: Socket) => sockets.add(socket));
+  await once(listener.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
 }
 
 interface Seen {
@@ -43,12 +43,14 @@ interface Seen {
 async function server(answer: RequestListener = (_, response) => response.end('ok')) {
   const seen: Seen[] = [];
   const url = await listening(
-    createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
+    createServer((request, response) => {
       const { method, url: path, headers } = request;
-      seen.push({ method, url: path, headers, body: Buffer.concat(chunks).toString() });
-      answer(request, response);
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        seen.push({ method, url: path, headers, body: Buffer.concat(chunks).toString() });
+        answer(request, response);
+      });
     }),
   );
   return { url, seen };
@@ -125,10 +127,10 @@ describe('the URL', () => {
   );
 });
 
-describe('the body', () => {
-  const withBody = (url: string, method: ResolvedHttpTool['method'], body: string) =>
-    toolAt(url, { method, body, bodyParameters: { token: 'secret-token' } });
+const withBody = (url: string, method: ResolvedHttpTool['method'], body: string) =>
+  toolAt(url, { method, body, bodyParameters: { token: 'secret-token' } });
 
+describe('the body', () => {
   test.each(['POST', 'PUT', 'PATCH'] as const)(
     'of a %s is the template over the arguments and parameters',
     async (method) => {
