@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ApplicationFailure } from '@temporalio/activity';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { ModelCall } from '../../src/api/run.ts';
 import type { AgentDefinition, ModelDefinition } from '../../src/api/snapshot.ts';
@@ -223,11 +224,10 @@ describe('failures', () => {
     const { call } = world(
       agent({ prompt: { template: 'You are {{.who}}', label: 'agent-prompt', parameters: { who } } }),
     );
-    const failure = (await call().catch((error: unknown) => error)) as Error;
+    const failure = (await call().catch((error: unknown) => error)) as ApplicationFailure;
     expect(failure.message).toContain('401 Unauthorized {"message":"Incorrect key [redacted] in');
-    expect(JSON.stringify({ ...failure, message: failure.message, stack: failure.stack })).not.toContain(
-      'canary',
-    );
+    const { message, details, stack } = failure;
+    expect(JSON.stringify([message, details, stack])).not.toContain('canary');
   });
 
   test('of Secrets and templates name what is missing', async () => {

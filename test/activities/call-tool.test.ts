@@ -109,9 +109,9 @@ test('terminate ends the conversation with its response; noop does nothing', asy
   });
 });
 
-describe('failures', () => {
-  const broken = (status: number, headers = {}): JournaledReply => ({ status, headers });
+const broken = (status: number, headers = {}): JournaledReply => ({ status, headers });
 
+describe('failures', () => {
   test.each<[string, JournaledReply, object]>([
     [
       'busy',
@@ -175,18 +175,19 @@ describe('failures', () => {
   });
 });
 
+const onlyOnce = () => weather({ repeatable: false });
+/** Makes attempts as the server would: each finds what the one before left in its last heartbeat. */
+function attempts(tool: HttpToolDefinition) {
+  const { byAgent, runs } = world(tool);
+  let heartbeatDetails: unknown;
+  return {
+    runs,
+    make: (attempt: number, more: Partial<Attempt> = {}) =>
+      byAgent({ attempt, heartbeatDetails, heartbeat: (details) => (heartbeatDetails = details), ...more }),
+  };
+}
+
 describe('a tool that must not be repeated', () => {
-  const onlyOnce = () => weather({ repeatable: false });
-  /** Makes attempts as the server would: each finds what the one before left in its last heartbeat. */
-  function attempts(tool: HttpToolDefinition) {
-    const { byAgent, runs } = world(tool);
-    let heartbeatDetails: unknown;
-    return {
-      runs,
-      make: (attempt: number, more: Partial<Attempt> = {}) =>
-        byAgent({ attempt, heartbeatDetails, heartbeat: (details) => (heartbeatDetails = details), ...more }),
-    };
-  }
   const uncertain = {
     type: 'ToolUncertain',
     nonRetryable: true,
