@@ -1,8 +1,8 @@
 import type { ModelCall, ModelReply } from '../api/run.ts';
 import type { AgentDefinition, DirectModelDefinition } from '../api/snapshot.ts';
+import { answerInto } from './answer-into.ts';
 import { complete } from './complete.ts';
-import { asStep, type Step } from './context.ts';
-import { cutToFit } from './cut-to-fit.ts';
+import type { Step } from './context.ts';
 import type { Effects } from './effects.ts';
 import { endpointOf } from './endpoint.ts';
 import { CallFailure, during } from './failures.ts';
@@ -15,19 +15,11 @@ const outputNameCharactersMax = 64;
 export const callModel =
   (effects: Effects) =>
   (input: ModelCall): Promise<ModelReply> =>
-    asStep(async (step) => {
-      const { definitions, transcripts } = effects;
-      if (step.attempt > 1) transcripts.forget(step, input.slot);
-
-      const definition = await definitions.get(step, input.definition, 'agent', 'model');
-      const reply =
-        definition.kind === 'agent'
-          ? await askAgent(effects, step, input, definition)
-          : await askModel(effects, step, input, definition);
-
-      const answer = { ...reply, message: cutToFit(reply.message) };
-      transcripts.remember(step, input.slot, answer.message);
-      return answer;
+    answerInto(effects, input.slot, async (step) => {
+      const definition = await effects.definitions.get(step, input.definition, 'agent', 'model');
+      return definition.kind === 'agent'
+        ? askAgent(effects, step, input, definition)
+        : askModel(effects, step, input, definition);
     });
 
 /** System prompt, what was said before, the question, and what the agent has said in this turn (contract 4.4). */

@@ -1,8 +1,8 @@
 import type { ToolReply, ToolUse } from '../api/run.ts';
 import type { Access, HttpToolDefinition, ToolDefinition } from '../api/snapshot.ts';
 import type { ToolCall } from '../api/transcript.ts';
-import { asStep, type Step } from './context.ts';
-import { cutToFit } from './cut-to-fit.ts';
+import { answerInto } from './answer-into.ts';
+import type { Step } from './context.ts';
 import type { Effects } from './effects.ts';
 import { CallFailure, during, isHttpToolError, toolFailure, uncertain } from './failures.ts';
 import type { ResolvedHttpTool } from './ports.ts';
@@ -15,19 +15,13 @@ type Arguments = Readonly<Record<string, unknown>>;
 export const callTool =
   (effects: Effects) =>
   (input: ToolUse): Promise<ToolReply> =>
-    asStep(async (step) => {
-      const { transcripts } = effects;
-      if (step.attempt > 1) transcripts.forget(step, input.slot);
-
-      const reply = await notingThatNothingWasDone(step, () =>
+    answerInto(effects, input.slot, (step) =>
+      notingThatNothingWasDone(step, () =>
         input.call
           ? useForAgent(effects, step, input.definition, input.call)
           : during('tool execution failed', () => useForQuery(effects, step, input)),
-      );
-      const answer = { ...reply, message: cutToFit(reply.message) };
-      transcripts.remember(step, input.slot, answer.message);
-      return answer;
-    });
+      ),
+    );
 
 /** The answer goes back to the model under the id of its call (contract section 4.6). */
 async function useForAgent(
