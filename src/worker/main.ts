@@ -8,8 +8,7 @@ import { createModels } from '../adapters/models/create-models.ts';
 import type { Health } from '../adapters/telemetry/health-server.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { WorkerMetrics } from '../adapters/telemetry/metrics.ts';
-import { renderGoTemplate } from '../adapters/templates/render-go-template.ts';
-import { renderText } from '../adapters/templates/render-text.ts';
+import { templates } from '../adapters/templates/templates.ts';
 import { runBuiltIn } from '../adapters/tools/built-in.ts';
 import { createHttpTools } from '../adapters/tools/http-tool.ts';
 import { createWorker } from './create-worker.ts';
@@ -67,11 +66,7 @@ function activitiesOf({ metrics }: WorkerSettings, kubernetes: ReturnType<typeof
       models: createModels(),
       httpTools: createHttpTools(),
       builtIns: { run: runBuiltIn },
-      templates: {
-        render: renderText,
-        renderSelector: (prompt, data) =>
-          renderGoTemplate(prompt, { ...data }, { name: 'selector-prompt', dataIs: 'struct' }),
-      },
+      templates,
       secrets: createSecrets(kubernetes),
     }),
   );

@@ -60,7 +60,8 @@ const unanswered = (calls: readonly ToolCall[], steps: AgentSteps): View[] =>
     steps.note({ role: 'tool', toolCallId: call.id, content: 'not called: the conversation has ended' }),
   );
 
+/** ARK's words (contract section 4.4), unless the message already says whose call it was. */
 const named = (speaker: string, { type, message }: Failure): Failure => ({
   type,
-  message: `agent ${speaker} execution failed: ${message}`,
+  message: message.startsWith(`agent ${speaker} `) ? message : `agent ${speaker} execution failed: ${message}`,
 });

@@ -1,0 +1,201 @@
+/**
+ * What docs/performance.md quotes, measured on the embedded stack with leader election on: `npm run bench [names…]`.
+ *
+ *   single     one agent, model delay 0: from create to `done`, p50 and p95 of 100 Queries one after the other
+ *   turns      a sequential team of 8 against one agent: the overhead a turn adds, model delay 0
+ *   burst      5,000 single-agent Queries at once, model delay 500 ms: Queries a second, all `done`
+ *   kill       a worker killed with SIGKILL: until runs between two calls go on, and until calls in flight are asked again
+ *   idle       memory of controller and worker, idle
+ *
+ * The machine is shared and noisy: quote ratios and medians, and say which machine it was.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectKubernetes, type KubernetesConnection } from '../src/adapters/kubernetes/connection.ts';
+import { installForDevelopment } from '../src/cli/install-for-development.ts';
+import { kubectlFor } from '../src/dev/kubectl.ts';
+import { applySampleModel, scriptedModelAccess } from '../src/dev/sample-model.ts';
+import { startScriptedModel, type ScriptedModel } from '../src/dev/scripted-model.ts';
+import { startStack, type Stack } from '../src/dev/stack.ts';
+import { waitUntil } from '../src/dev/wait-until.ts';
+
+const burstSize = Number(process.env['ARKWRIGHT_BENCH_BURST'] ?? 5_000);
+const singles = 100;
+const queriesPath = '/apis/ark.mckinsey.com/v1alpha1/namespaces/default/queries';
+
+interface Bench {
+  readonly stack: Stack;
+  readonly cluster: KubernetesConnection;
+  readonly model: ScriptedModel;
+  setDelay(ms: number): void;
+}
+
+const benches: Record<string, (bench: Bench) => Promise<string>> = { single, turns, idle, kill, burst };
+
+const wanted = process.argv.slice(2);
+const dir = await mkdtemp(join(tmpdir(), 'arkwright-bench-'));
+const stack = await startStack({ dir, report: console.error, install: installForDevelopment });
+let delayMs = 0;
+const model = await startScriptedModel({
+  script: async () => {
+    if (delayMs > 0) await sleep(delayMs);
+    return { content: 'x'.repeat(200) };
+  },
+});
+const cluster = connectKubernetes({ kubeconfig: stack.kubeconfig });
+try {
+  const kubectl = kubectlFor(stack);
+  await applySampleModel(kubectl, scriptedModelAccess(model.baseUrl));
+  await kubectl(['apply', '-f', '-'], definitions());
+  const bench: Bench = { stack, cluster, model, setDelay: (ms) => void (delayMs = ms) };
+  for (const [name, measure] of Object.entries(benches)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    console.log(`${name.padEnd(8)} ${await measure(bench)}`);
+  }
+} finally {
+  await cluster.close();
+  await model.close();
+  await stack.stop();
+  await rm(dir, { recursive: true, force: true });
+}
+
+async function single(bench: Bench): Promise<string> {
+  bench.setDelay(0);
+  await times(bench, 'warm', 20, 'agent', 'ann');
+  const ms = await times(bench, 'single', singles, 'agent', 'ann');
+  return `create to done: p50 ${at(ms, 0.5)} ms, p95 ${at(ms, 0.95)} ms (${singles} Queries, one after the other)`;
+}
+
+async function turns(bench: Bench): Promise<string> {
+  bench.setDelay(0);
+  const one = at(await times(bench, 'one', 30, 'agent', 'ann'), 0.5);
+  const eight = at(await times(bench, 'eight', 30, 'team', 'eight'), 0.5);
+  return `overhead a turn: ${((eight - one) / 7).toFixed(1)} ms (team of 8: p50 ${eight} ms, one agent: ${one} ms)`;
+}
+
+async function idle({ stack: { pid } }: Bench): Promise<string> {
+  await sleep(5_000);
+  const [controller, worker] = await Promise.all([residentMb(pid('controller')), residentMb(pid('worker'))]);
+  return `controller ${controller} MB + worker ${worker} MB = ${controller + worker} MB`;
+}
+
+async function kill(bench: Bench): Promise<string> {
+  bench.setDelay(1_000);
+  const names = await create(bench, 'killed', 20, 'team', 'eight');
+  await waitUntil(() => bench.model.total().finished > 20, { what: 'calls', timeoutMs: 60_000 });
+  const before = bench.model.total().started;
+  const killedMs = performance.now();
+  await bench.stack.kill('worker', 'SIGKILL');
+  await waitUntil(() => bench.model.total().started > before, { what: 'a run to go on', timeoutMs: 60_000, everyMs: 10 });
+  const firstMs = performance.now() - killedMs;
+  await waitUntil(() => [...bench.model.calls().values()].every(({ started, finished }) => finished > 0 || started > 1), {
+    what: 'every call in flight to be asked again',
+    timeoutMs: 60_000,
+    everyMs: 10,
+  });
+  const lastMs = performance.now() - killedMs;
+  await allDone(bench, new Set(names), 300_000);
+  return `after SIGKILL of the worker the first call went out after ${Math.round(firstMs)} ms, the last one cut off was asked again after ${Math.round(lastMs)} ms`;
+}
+
+async function burst(bench: Bench): Promise<string> {
+  bench.setDelay(500);
+  const startedMs = performance.now();
+  const names = new Set(await create(bench, 'burst', burstSize, 'agent', 'ann'));
+  await allDone(bench, names, 900_000);
+  const seconds = (performance.now() - startedMs) / 1000;
+  return `${burstSize} Queries done in ${seconds.toFixed(1)} s: ${(burstSize / seconds).toFixed(1)} a second`;
+}
+
+/** Milliseconds from create to `done`, as a watcher sees it, of Queries made one after the other. */
+async function times(bench: Bench, prefix: string, count: number, type: string, target: string): Promise<number[]> {
+  const ms: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const name = `${prefix}-${n}`;
+    const done = phaseSeen(bench, name);
+    await done.watching;
+    const startedMs = performance.now();
+    await bench.cluster.request('POST', queriesPath, { body: query(name, type, target) });
+    await done.done;
+    ms.push(performance.now() - startedMs);
+  }
+  return ms.toSorted((one, other) => one - other);
+}
+
+function phaseSeen({ cluster: { stream } }: Bench, name: string) {
+  const watching = sleep(20);
+  const stop = new AbortController();
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+  stream(queriesPath, {
+    query: { watch: true, fieldSelector: `metadata.name=${name}`, timeoutSeconds: 60 },
+    silenceMsMax: 60_000,
+    signal: stop.signal,
+    onLine(line) {
+      const { object } = JSON.parse(line) as { object: { status?: { phase?: string; error?: string } } };
+      if (object.status?.phase === 'done') resolve();
+      if (object.status?.phase === 'error') reject(new Error(object.status.error));
+    },
+  }).catch(reject);
+  return { watching, done: done.finally(() => stop.abort()) };
+}
+
+async function create({ cluster: { request } }: Bench, prefix: string, count: number, type: string, target: string): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+  const queue = names.values();
+  const lane = async (): Promise<void> => {
+    for (const name of queue) await request('POST', queriesPath, { body: query(name, type, target) });
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+  return names;
+}
+
+/** Counts by watching, so that counting costs little; a Query that ends otherwise is an error. */
+async function allDone({ cluster: { stream } }: Bench, names: Set<string>, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (names.size > 0) {
+    if (performance.now() > deadline) throw new Error(`${names.size} Queries are not done after ${timeoutMs / 1000} s`);
+    await stream(queriesPath, {
+      query: { watch: true, timeoutSeconds: 30 },
+      silenceMsMax: 40_000,
+      onLine(line) {
+        const { object } = JSON.parse(line) as { object: { metadata: { name: string }; status?: { phase?: string; error?: string } } };
+        if (object.status?.phase === 'error') throw new Error(`${object.metadata.name}: ${object.status.error}`);
+        if (object.status?.phase === 'done') names.delete(object.metadata.name);
+        if (names.size === 0) throw finished;
+      },
+    }).catch((error: unknown) => {
+      if (error !== finished && (error as Error).cause !== finished) throw error;
+    });
+  }
+}
+
+const finished = new Error('all done');
+
+const query = (name: string, type: string, target: string) => ({
+  apiVersion: 'ark.mckinsey.com/v1alpha1',
+  kind: 'Query',
+  metadata: { name, namespace: 'default' },
+  spec: { input: `question ${name}`, timeout: '20m', targets: [{ type, name: target }] },
+});
+
+function definitions(): string {
+  const eight = Array.from({ length: 8 }, (_, n) => `member-${n}`);
+  const object = (kind: string, name: string, spec: object): string =>
+    JSON.stringify({ apiVersion: 'ark.mckinsey.com/v1alpha1', kind, metadata: { name }, spec });
+  const members = eight.map((name) => ({ type: 'agent', name }));
+  return [
+    object('Agent', 'ann', { prompt: 'You are ann.' }),
+    ...eight.map((name) => object('Agent', name, { prompt: `You are ${name}.` })),
+    object('Team', 'eight', { strategy: 'sequential', members }),
+  ].join('\n---\n');
+}
+
+async function residentMb(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+}
+
+const at = (sorted: readonly number[], share: number): number =>
+  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;

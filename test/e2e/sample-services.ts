@@ -1,0 +1,59 @@
+import { kubectlFor } from '../../src/dev/kubectl.ts';
+import { applySampleModel, readSample, scriptedModelAccess } from '../../src/dev/sample-model.ts';
+import { startSampleTools } from '../../src/dev/sample-tools.ts';
+import { startScriptedModel, type ScriptedModel, type ScriptedModelOptions } from '../../src/dev/scripted-model.ts';
+import type { JournaledServer } from '../../src/dev/journaled-server.ts';
+import type { QueryStatus } from '../../src/api/query.ts';
+import { waitFor, type StackInTest } from './stack.ts';
+
+export type SampleServices = {
+  readonly model: ScriptedModel;
+  readonly tools: JournaledServer;
+  /** A sample's manifest, with its tools where these tests serve them. */
+  sample(name: string): Promise<string>;
+};
+
+/** The model and the tools of the samples for the tests of this file, and the Model `default` that speaks with them. */
+export function withSampleServices(cluster: StackInTest, options: ScriptedModelOptions = {}): SampleServices {
+  let services: { model: ScriptedModel; tools: JournaledServer } | undefined;
+  const started = () => services ?? fail('the services are there from the first test on');
+
+  beforeAll(async () => {
+    services = { model: await startScriptedModel(options), tools: await startSampleTools({ port: 0 }) };
+    await applySampleModel(kubectlFor(cluster.stack), scriptedModelAccess(services.model.baseUrl));
+  }, 60_000);
+  afterAll(async () => {
+    await services?.model.close();
+    await services?.tools.close();
+  });
+
+  return {
+    get model() {
+      return started().model;
+    },
+    get tools() {
+      return started().tools;
+    },
+    sample: (name) => readSample(name, started().tools.url),
+  };
+}
+
+/** The status of a Query, or an empty one where there is none yet. */
+export async function statusOf({ kubectl }: StackInTest, name: string): Promise<Partial<QueryStatus>> {
+  const { status } = JSON.parse(await kubectl(['get', 'query', name, '-o', 'json'])) as { status?: Partial<QueryStatus> };
+  return status ?? {};
+}
+
+/** The status of a Query once it has ended. */
+export const ended = (cluster: StackInTest, name: string, timeoutMs = 120_000): Promise<Partial<QueryStatus>> =>
+  waitFor(
+    async () => {
+      const status = await statusOf(cluster, name);
+      return ['done', 'error', 'canceled'].includes(status.phase ?? '') && status;
+    },
+    { what: `Query ${name} to end`, timeoutMs, everyMs: 200 },
+  );
+
+function fail(what: string): never {
+  throw new Error(what);
+}
