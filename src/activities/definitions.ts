@@ -22,6 +22,8 @@ export interface Definitions {
     hash: Hash,
     ...kinds: readonly K[]
   ): Promise<Extract<Definition, { readonly kind: K }>>;
+  /** Remembers a definition that came along, so that later calls need not ask for it. */
+  keep(hash: Hash, definition: Definition): void;
 }
 
 export function createDefinitions(limits = { definitionsMax, bytesMax }): Definitions {
@@ -56,6 +58,8 @@ export function createDefinitions(limits = { definitionsMax, bytesMax }): Defini
   }
 
   return {
+    keep: (hash, definition) => void known.set(hash, definition),
+
     async get(step, hash, ...kinds) {
       const definition = await find(step, hash);
       if (isOneOf(definition, kinds)) return definition;

@@ -102,7 +102,7 @@ async function workflowIdOf(kubectl: Kubectl, signal: AbortSignal): Promise<stri
   };
   await waitUntil(started, {
     what: `Query ${query} to start its run`,
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
     everyMs: lookEveryMs,
     signal,
   });

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KubernetesConnection } from '../kubernetes/connection.ts';
-import { isNotFound } from '../kubernetes/kubernetes-error.ts';
+import { isNotFound, KubernetesError } from '../kubernetes/kubernetes-error.ts';
 import { apply, type ApplyOutcome } from './apply.ts';
 import { readCrds, readRights, type CrdManifest, type Manifest } from './manifests.ts';
 
 /** A CRD is Established after 40 ms and served after about 1 s; on a busy API server it may take a few. */
-const servedWithinMs = 30_000;
+const servedWithinMs = 120_000;
 const lookEveryMs = 100;
 
 export interface InstallOptions {
@@ -31,7 +31,7 @@ export async function installInto(connection: KubernetesConnection, options: Ins
   if (!dryRun) await served(crds, connection, signal);
 }
 
-/** Established alone is not enough: until discovery lists a kind, kubectl and watches say that there is no such thing. */
+/** Established alone is not enough: kubectl and watches go by discovery, and find nothing there for about a second. */
 async function served(
   crds: readonly CrdManifest[],
   connection: KubernetesConnection,
@@ -53,23 +53,34 @@ async function served(
 }
 
 async function isServed(
-  { spec }: CrdManifest,
+  { spec: { group, names, versions } }: CrdManifest,
   connection: KubernetesConnection,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const { group, names, versions } = spec;
-  for (const { name: version } of versions.filter((each) => each.served)) {
-    const what = `discover ${group}/${version}`;
-    const list = await connection
-      .request<{ resources: { name: string }[] }>('GET', `/apis/${group}/${version}`, {
-        what,
-        signal,
-      })
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+  for (const { name: version } of versions.filter(({ served: isOffered }) => isOffered)) {
+    const root = `/apis/${group}/${version}`;
+    const discovery = { what: `discover ${group}/${version}`, signal };
+    const list = await connection.request<ResourceList>('GET', root, discovery).catch(unlessNotYet);
     if (!list?.resources.some(({ name }) => name === names.plural)) return false;
+
+    // Listed in discovery, a kind is still refused with 429 until the API server's cache of it has begun. Asked for a
+    // name that cannot be, the answer is short however many objects there are.
+    const probe = {
+      what: `list ${names.plural}`,
+      query: { fieldSelector: 'metadata.name=-' },
+      attemptsMax: 1,
+      signal,
+    };
+    if (!(await connection.request<object>('GET', `${root}/${names.plural}`, probe).catch(unlessNotYet)))
+      return false;
   }
   return true;
+}
+
+interface ResourceList {
+  readonly resources: readonly { readonly name: string }[];
+}
+
+function unlessNotYet(error: unknown): undefined {
+  if (!isNotFound(error) && !(error instanceof KubernetesError && error.retryable)) throw error;
 }
