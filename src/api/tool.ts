@@ -8,12 +8,6 @@ const url = z
   .min(1)
   .max(8192)
   .regex(/^https?:\/\/.*/, 'must begin with http:// or https://')
-  .meta(
-    rules({
-      rule: 'isURL(self)',
-      messageExpression: `'invalid URL format: ' + self`,
-    }),
-  )
   .describe('{name} stands for an argument of that name.');
 
 const HttpTool = z.object({
@@ -32,6 +26,12 @@ const HttpTool = z.object({
 const McpTool = z.object({ mcpServerRef: Ref, toolName: z.string().min(1) });
 
 const isHttp = "self.type in ['http', 'fetcher']";
+
+/** Only the block that is used: ARK does not look into the others. */
+const hasValidUrl = (block: string, isUsed: string) => ({
+  rule: `!(${isHttp} && ${isUsed}) || isURL(self.${block}.url)`,
+  messageExpression: `'invalid URL format: ' + self.${block}.url`,
+});
 
 export const ToolSpec = z
   .object({
@@ -62,6 +62,8 @@ export const ToolSpec = z
         rule: `!(${isHttp}) || has(self.http) || has(self.fetcher)`,
         message: 'http spec is required for http type',
       },
+      hasValidUrl('http', 'has(self.http)'),
+      hasValidUrl('fetcher', '!has(self.http) && has(self.fetcher)'),
       {
         rule: "self.type != 'mcp' || has(self.mcp) || has(self.mcpServer)",
         message: 'MCP spec is required for mcp type',
