@@ -57,7 +57,7 @@ function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Manifest): 
   return `${root}${scope}/${plural}/${name}`;
 }
 
-/** An apply that changes nothing keeps even the resourceVersion, but not on a dry run; managers' times say nothing. */
+/** Versions and the times of managers differ also where nothing was changed. */
 function isSame(before: Manifest, after: Manifest): boolean {
   return contentOf(before) === contentOf(after);
 }
