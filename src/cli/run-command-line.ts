@@ -14,6 +14,10 @@ const causesMax = 5;
 
 /** Runs one command and resolves with its exit code: 0, 1 where it failed, 2 where it was called wrongly. */
 export async function runCommandLine(words: readonly string[], name: string): Promise<number> {
+  if (isTooOld(process.versions.node)) {
+    console.error(`${name}: Arkwright needs Node 22.19 or later, and this is ${process.versions.node}.`);
+    return wrongUsage;
+  }
   const program = createProgram(name);
   try {
     await program.parseAsync(words, { from: 'user' });
@@ -27,6 +31,12 @@ export async function runCommandLine(words: readonly string[], name: string): Pr
     if (isDebugging(words)) console.error(error);
     return 1;
   }
+}
+
+/** As package.json says under `engines`; below it, the HTTP client cannot even be loaded. */
+function isTooOld(node: string): boolean {
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  return major < 22 || (major === 22 && minor < 19);
 }
 
 function createProgram(name: string): Command {
