@@ -63,7 +63,8 @@ function createPool(access: ClusterAccess, { certificate }: Credential, options:
     timeout: connectTimeoutMs,
   };
   const { origin } = new URL(access.server);
-  const every = { ...options, keepAliveTimeout: keepAliveMs };
+  // Not HTTP/2: it would carry everything, watches too, over one socket, and fail it all together.
+  const every = { ...options, keepAliveTimeout: keepAliveMs, allowH2: false };
   return access.proxyUrl
     ? new ProxyAgent({ ...every, uri: access.proxyUrl, requestTls: tls })
     : new Pool(origin, { ...every, connect: tls });
