@@ -26,7 +26,8 @@ export async function installInto(connection: KubernetesConnection, options: Ins
   const crds = await readCrds();
 
   for (const object of [...crds, ...(await readRights(tenants))]) {
-    onObject?.(object, await apply(object, connection, { dryRun, signal }));
+    const outcome = await apply(object, connection, { dryRun, signal });
+    onObject?.(object, outcome);
   }
   if (!dryRun) await served(crds, connection, signal);
 }
