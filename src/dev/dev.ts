@@ -9,7 +9,11 @@ export type Companion = { readonly name: string; readonly url: string; close(): 
 /** It gets a port that stays the same while the folder does: objects in the cluster hold its address. */
 export type StartCompanion = (place: { readonly port: number }) => Promise<Companion>;
 
-export type DevSettings = Omit<StackOptions, 'signal'> & { readonly companions?: readonly StartCompanion[] };
+export type DevSettings = Omit<StackOptions, 'signal'> & {
+  readonly companions?: readonly StartCompanion[];
+  /** Called when all of it is up, before anybody is told: puts into the cluster what the companions are for. */
+  readonly introduce?: (stack: Stack, companions: readonly Companion[]) => Promise<void>;
+};
 
 export const defaultDevFolder = join('.arkwright', 'dev');
 
