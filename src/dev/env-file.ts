@@ -4,7 +4,7 @@ import { isArkwright } from './programs.ts';
 import { writeWhole } from './write-whole.ts';
 
 export type EnvFile = {
-  /** Resolves when the file says what is true now. */
+  /** Resolves when the file says what is true now; does nothing once it is removed. */
   refresh(): Promise<void>;
   remove(): Promise<void>;
 };
@@ -13,12 +13,17 @@ export type EnvFile = {
 export function openEnvFile(path: string, stack: Stack, companions: ReadonlyMap<string, string>): EnvFile {
   // One write after the other: two at once could leave the older one in place.
   let last = Promise.resolve();
+  // Processes still end after the file is gone, and must not bring it back.
+  let removed = false;
   return {
     refresh() {
-      return (last = last.then(() => writeWhole(path, envText(stack, companions))));
+      if (!removed)
+        last = last.catch(() => undefined).then(() => writeWhole(path, envText(stack, companions)));
+      return last;
     },
     async remove() {
-      await last;
+      removed = true;
+      await last.catch(() => undefined);
       await rm(path, { force: true });
     },
   };

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Connection } from '@temporalio/client';
 
+const pollWithinMs = 30_000;
+/** COMMAND_TYPE_START_TIMER and COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION of temporal.api.enums.v1. */
+const startTimer = 3;
+const completeWorkflow = 4;
+
 /**
  * How long a workflow timer really takes, seen by a worker that is nothing but the raw calls: no bundle, no sandbox, so
  * what is measured is the server.
@@ -18,6 +23,11 @@ export async function measureTimerMs(address: string, timerMs: number): Promise<
       taskToken: taskToken!,
       commands: [command],
     });
+  // The server refuses a poll without a deadline.
+  const poll = () =>
+    connection.withDeadline(Date.now() + pollWithinMs, () =>
+      workflowService.pollWorkflowTaskQueue({ namespace, taskQueue, identity }),
+    );
   try {
     const workflowId = taskQueue.name;
     const workflowType = { name: 'timer' };
@@ -29,17 +39,17 @@ export async function measureTimerMs(address: string, timerMs: number): Promise<
       requestId: workflowId,
     });
 
-    const first = await workflowService.pollWorkflowTaskQueue({ namespace, taskQueue, identity });
+    const first = await poll();
     const before = performance.now();
     await completed(first.taskToken, {
-      commandType: 'COMMAND_TYPE_START_TIMER',
+      commandType: startTimer,
       startTimerCommandAttributes: { timerId: '1', startToFireTimeout: { nanos: timerMs * 1e6 } },
     });
-    const second = await workflowService.pollWorkflowTaskQueue({ namespace, taskQueue, identity });
+    const second = await poll();
     const tookMs = performance.now() - before;
 
     await completed(second.taskToken, {
-      commandType: 'COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION',
+      commandType: completeWorkflow,
       completeWorkflowExecutionCommandAttributes: {},
     });
     return tookMs;

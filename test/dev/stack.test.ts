@@ -106,10 +106,14 @@ describe('a stack that has started', () => {
     const running = readFileSync(`/proc/${stack.pid('temporal')}/cmdline`, 'utf8').split('\0');
     expect(running).toEqual(expect.arrayContaining([...temporalSpeed]));
 
-    // Two of them seen at work: the journal has its own file, and a short timer is short (a second otherwise).
+    // Two of them seen at work. The journal has its own file; and a timer of 100 ms takes 140–280 ms on a busy machine,
+    // 500 ms and more without its setting. The best of a few, because any one can be late.
     expect((await stat(join(dir, 'temporal.db-wal'))).size).toBeGreaterThan(0);
-    expect(await measureTimerMs(stack.temporalAddress, 100)).toBeLessThan(800);
-  }, 30_000);
+    const tookMs = [];
+    for (let attempt = 0; attempt < 7; attempt++)
+      tookMs.push(await measureTimerMs(stack.temporalAddress, 100));
+    expect(Math.min(...tookMs)).toBeLessThan(350);
+  }, 60_000);
 
   test('keeps to itself: other users of the machine cannot read its keys', async () => {
     for (const file of ['.', 'kubeconfig', 'credentials/tokens.csv', 'credentials/service-accounts.key']) {
