@@ -45,11 +45,20 @@ test('work that ends with the reason of the stop has stopped well', async () => 
 });
 
 test('a second signal ends what does not want to stop', async () => {
-  const running = await processThat("console.log('stopping for ever')");
-  const stopping = running.next();
+  const running = await processThat("setTimeout(() => console.log('still stopping'), 1000)");
+  const patienceIsOver = running.next();
   running.send('SIGINT');
-  await stopping;
+  await patienceIsOver;
   running.send('SIGINT');
   expect(await running.ended).toEqual([130, null]);
   expect(running.said()).not.toContain('stopped well');
+});
+
+test('the same signal from the terminal and from npm is one', async () => {
+  const running = await processThat(
+    "console.log('stopping'); process.kill(process.pid, 'SIGINT'); setTimeout(resolve, 100)",
+  );
+  running.send('SIGINT');
+  expect(await running.ended).toEqual([0, null]);
+  expect(running.said()).toContain('stopped well');
 });
