@@ -88,13 +88,20 @@ async function kill(bench: Bench): Promise<string> {
   const before = bench.model.total().started;
   const killedMs = performance.now();
   await bench.stack.kill('worker', 'SIGKILL');
-  await waitUntil(() => bench.model.total().started > before, { what: 'a run to go on', timeoutMs: 60_000, everyMs: 10 });
-  const firstMs = performance.now() - killedMs;
-  await waitUntil(() => [...bench.model.calls().values()].every(({ started, finished }) => finished > 0 || started > 1), {
-    what: 'every call in flight to be asked again',
+  await waitUntil(() => bench.model.total().started > before, {
+    what: 'a run to go on',
     timeoutMs: 60_000,
     everyMs: 10,
   });
+  const firstMs = performance.now() - killedMs;
+  await waitUntil(
+    () => [...bench.model.calls().values()].every(({ started, finished }) => finished > 0 || started > 1),
+    {
+      what: 'every call in flight to be asked again',
+      timeoutMs: 60_000,
+      everyMs: 10,
+    },
+  );
   const lastMs = performance.now() - killedMs;
   await allDone(bench, new Set(names), 300_000);
   return `after SIGKILL of the worker the first call went out after ${Math.round(firstMs)} ms, the last one cut off was asked again after ${Math.round(lastMs)} ms`;
@@ -110,7 +117,13 @@ async function burst(bench: Bench): Promise<string> {
 }
 
 /** Milliseconds from create to `done`, as a watcher sees it, of Queries made one after the other. */
-async function times(bench: Bench, prefix: string, count: number, type: string, target: string): Promise<number[]> {
+async function times(
+  bench: Bench,
+  prefix: string,
+  count: number,
+  type: string,
+  target: string,
+): Promise<number[]> {
   const ms: number[] = [];
   for (let n = 0; n < count; n++) {
     const name = `${prefix}-${n}`;
@@ -141,7 +154,13 @@ function phaseSeen({ cluster: { stream } }: Bench, name: string) {
   return { watching, done: done.finally(() => stop.abort()) };
 }
 
-async function create({ cluster: { request } }: Bench, prefix: string, count: number, type: string, target: string): Promise<string[]> {
+async function create(
+  { cluster: { request } }: Bench,
+  prefix: string,
+  count: number,
+  type: string,
+  target: string,
+): Promise<string[]> {
   const names = Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
   const queue = names.values();
   const lane = async (): Promise<void> => {
@@ -155,13 +174,17 @@ async function create({ cluster: { request } }: Bench, prefix: string, count: nu
 async function allDone({ cluster: { stream } }: Bench, names: Set<string>, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (names.size > 0) {
-    if (performance.now() > deadline) throw new Error(`${names.size} Queries are not done after ${timeoutMs / 1000} s`);
+    if (performance.now() > deadline)
+      throw new Error(`${names.size} Queries are not done after ${timeoutMs / 1000} s`);
     await stream(queriesPath, {
       query: { watch: true, timeoutSeconds: 30 },
       silenceMsMax: 40_000,
       onLine(line) {
-        const { object } = JSON.parse(line) as { object: { metadata: { name: string }; status?: { phase?: string; error?: string } } };
-        if (object.status?.phase === 'error') throw new Error(`${object.metadata.name}: ${object.status.error}`);
+        const { object } = JSON.parse(line) as {
+          object: { metadata: { name: string }; status?: { phase?: string; error?: string } };
+        };
+        if (object.status?.phase === 'error')
+          throw new Error(`${object.metadata.name}: ${object.status.error}`);
         if (object.status?.phase === 'done') names.delete(object.metadata.name);
         if (names.size === 0) throw finished;
       },
@@ -189,7 +212,7 @@ function definitions(): string {
     object('Agent', 'ann', { prompt: 'You are ann.' }),
     ...eight.map((name) => object('Agent', name, { prompt: `You are ${name}.` })),
     object('Team', 'eight', { strategy: 'sequential', members }),
-  ].join('\n---\n');
+  ].join('\n');
 }
 
 async function residentMb(pid: number | undefined): Promise<number> {

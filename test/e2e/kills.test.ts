@@ -22,7 +22,9 @@ const services = withSampleServices(cluster, {
     if (!body.messages.slice(asked).some(({ role }) => role === 'tool')) {
       return { toolCalls: [{ name: 'tick', arguments: { who: `${question}/${member}` } }] };
     }
-    const heard = body.messages.slice(0, asked).filter(({ role, content }) => role === 'assistant' && content).length;
+    const heard = body.messages
+      .slice(0, asked)
+      .filter(({ role, content }) => role === 'assistant' && content).length;
     return { content: `${question}: ${member} heard ${heard}` };
   },
 });
@@ -40,16 +42,34 @@ const resource = (kind: string, name: string, spec: object) => ({
 });
 
 test('whatever is killed, and whenever: every Query is answered right, and no finished call is made again', async () => {
-  const tick = { type: 'http', description: 'Counts.', http: { url: `${tool.url}/tick?who={who}` }, inputSchema: { type: 'object', properties: { who: { type: 'string' } } } };
+  const tick = {
+    type: 'http',
+    description: 'Counts.',
+    http: { url: `${tool.url}/tick?who={who}` },
+    inputSchema: { type: 'object', properties: { who: { type: 'string' } } },
+  };
   const definitions = [
     resource('Tool', 'tick', tick),
-    ...members.map((name) => resource('Agent', name, { prompt: `You are member ${name}.`, tools: [{ type: 'custom', name: 'tick' }] })),
-    resource('Team', 'six', { strategy: 'sequential', members: members.map((name) => ({ type: 'agent', name })) }),
+    ...members.map((name) =>
+      resource('Agent', name, {
+        prompt: `You are member ${name}.`,
+        tools: [{ type: 'custom', name: 'tick' }],
+      }),
+    ),
+    resource('Team', 'six', {
+      strategy: 'sequential',
+      members: members.map((name) => ({ type: 'agent', name })),
+    }),
   ];
   const queries = Array.from({ length: teams }, (_, n) =>
-    resource('Query', `case-${n}`, { input: `case-${n}`, timeout: '10m', targets: [{ type: 'team', name: 'six' }] }),
+    resource('Query', `case-${n}`, {
+      input: `case-${n}`,
+      timeout: '10m',
+      targets: [{ type: 'team', name: 'six' }],
+    }),
   );
-  const apply = (objects: object[]) => cluster.kubectl(['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+  const apply = (objects: object[]) =>
+    cluster.kubectl(['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n'));
   await apply(definitions);
   await apply(queries);
 
@@ -58,7 +78,10 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
   const log: string[] = [];
   for (const victim of victims) {
     const until = services.model.total().finished + 5 + Math.floor(Math.random() * 25);
-    await waitFor(() => services.model.total().finished >= until, { what: `call ${until}, after ${log.join(', ')}`, timeoutMs: 120_000 });
+    await waitFor(() => services.model.total().finished >= until, {
+      what: `call ${until}, after ${log.join(', ')}`,
+      timeoutMs: 120_000,
+    });
     log.push(`${victim} at ${services.model.total().finished}`);
     await cluster.stack.kill(victim, 'SIGKILL');
     await cluster.stack.ready(victim);
@@ -66,16 +89,25 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
 
   const statuses = await waitFor(
     async () => {
-      const { items } = JSON.parse(await cluster.kubectl(['get', 'queries', '-o', 'json'])) as { items: { metadata: { name: string }; status?: Partial<QueryStatus> }[] };
+      const { items } = JSON.parse(await cluster.kubectl(['get', 'queries', '-o', 'json'])) as {
+        items: { metadata: { name: string }; status?: Partial<QueryStatus> }[];
+      };
       const all = new Map(items.map(({ metadata, status = {} }) => [metadata.name, status]));
-      return [...all.values()].every(({ phase = '' }) => ['done', 'error', 'canceled'].includes(phase)) && all;
+      return (
+        [...all.values()].every(({ phase = '' }) => ['done', 'error', 'canceled'].includes(phase)) && all
+      );
     },
     { what: `all Queries to end after ${log.join(', ')}`, timeoutMs: 300_000, everyMs: 1_000 },
   );
 
   for (let n = 0; n < teams; n++) {
     const { phase, responses, tokenUsage } = statuses.get(`case-${n}`) ?? {};
-    expect({ log, phase, content: responses?.[0]?.content, calls: [tokenUsage?.modelCalls, tokenUsage?.toolCalls] }).toEqual({
+    expect({
+      log,
+      phase,
+      content: responses?.[0]?.content,
+      calls: [tokenUsage?.modelCalls, tokenUsage?.toolCalls],
+    }).toEqual({
       log,
       phase: 'done',
       content: `case-${n}: six heard 5`,
@@ -86,7 +118,9 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
   // recorded once. (An answer that went out while its worker died was not recorded, and had to be asked for again.)
   const attempts = await recordedAttempts();
   expect(attempts.size).toBe(teams * 12 + teams * 6);
-  const tooOften = [...services.model.calls(), ...tool.calls()].filter(([key, { started }]) => started > (attempts.get(key) ?? 0));
+  const tooOften = [...services.model.calls(), ...tool.calls()].filter(
+    ([key, { started }]) => started > (attempts.get(key) ?? 0),
+  );
   expect({ log, tooOften }).toEqual({ log, tooOften: [] });
 }, 900_000);
 
@@ -99,12 +133,18 @@ async function recordedAttempts(): Promise<Map<string, number>> {
     const { events } = await workflow.getHandle(workflowId, runId).fetchHistory();
     const calls = new Map<string, { readonly id: string; readonly type: string; attempt: number }>();
     for (const { eventId, activityTaskScheduledEventAttributes: call, ...event } of events ?? []) {
-      if (call) calls.set(String(eventId), { id: call.activityId ?? '', type: call.activityType?.name ?? '', attempt: 0 });
+      if (call)
+        calls.set(String(eventId), {
+          id: call.activityId ?? '',
+          type: call.activityType?.name ?? '',
+          attempt: 0,
+        });
       const started = event.activityTaskStartedEventAttributes;
       const begun = calls.get(String(started?.scheduledEventId));
       if (begun) begun.attempt = started?.attempt ?? 0;
       const answered = calls.get(String(event.activityTaskCompletedEventAttributes?.scheduledEventId));
-      if (answered) attempts.set(`${answered.type === 'callTool' ? workflowId : runId}:${answered.id}`, answered.attempt);
+      if (answered)
+        attempts.set(`${answered.type === 'callTool' ? workflowId : runId}:${answered.id}`, answered.attempt);
     }
   }
   await connection.close();

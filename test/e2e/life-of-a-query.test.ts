@@ -24,9 +24,15 @@ const services = withSampleServices(cluster, {
       case 'hang':
         return 'hang';
       case 'busy':
-        return times === 1 ? { status: 429, headers: { 'retry-after': '2' }, body: refusal('slow down') } : { content: 'at last' };
+        return times === 1
+          ? { status: 429, headers: { 'retry-after': '2' }, body: refusal('slow down') }
+          : { content: 'at last' };
       case 'flaky':
-        return times === 1 ? { status: 503, body: refusal('overloaded') } : times === 2 ? 'cut' : { content: 'there' };
+        return times === 1
+          ? { status: 503, body: refusal('overloaded') }
+          : times === 2
+            ? 'cut'
+            : { content: 'there' };
       case 'refuse':
         return { status: Number(name), body: refusal(`refused with ${name}`) };
       default:
@@ -35,8 +41,15 @@ const services = withSampleServices(cluster, {
   },
 });
 
-const refusal = (message: string) => ({ error: { message, type: 'invalid_request_error', code: null, param: null } });
-const agent = { apiVersion: 'ark.mckinsey.com/v1alpha1', kind: 'Agent', metadata: { name: 'ann' }, spec: { prompt: 'You are ann.' } };
+const refusal = (message: string) => ({
+  error: { message, type: 'invalid_request_error', code: null, param: null },
+});
+const agent = {
+  apiVersion: 'ark.mckinsey.com/v1alpha1',
+  kind: 'Agent',
+  metadata: { name: 'ann' },
+  spec: { prompt: 'You are ann.' },
+};
 const query = (name: string, input: string, spec: object = {}) => ({
   apiVersion: 'ark.mckinsey.com/v1alpha1',
   kind: 'Query',
@@ -44,13 +57,19 @@ const query = (name: string, input: string, spec: object = {}) => ({
   spec: { input, targets: [{ type: 'agent', name: 'ann' }], ...spec },
 });
 const apply = (...objects: object[]) =>
-  cluster.kubectl(['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+  cluster.kubectl(['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n'));
 const patch = (name: string, change: object) =>
   cluster.kubectl(['patch', 'query', name, '--type', 'merge', '-p', JSON.stringify(change)]);
 const running = (name: string) =>
-  waitFor(async () => (await statusOf(cluster, name)).phase === 'running', { what: `${name} to run`, timeoutMs: 60_000 });
+  waitFor(async () => (await statusOf(cluster, name)).phase === 'running', {
+    what: `${name} to run`,
+    timeoutMs: 60_000,
+  });
 const asked = (question: string) =>
-  waitFor(() => model.answers.has(question), { what: `the model to be asked "${question}"`, timeoutMs: 60_000 });
+  waitFor(() => model.answers.has(question), {
+    what: `the model to be asked "${question}"`,
+    timeoutMs: 60_000,
+  });
 
 beforeAll(() => apply(agent), 60_000);
 
@@ -66,16 +85,22 @@ async function withTemporal<T>(use: (client: Client) => Promise<T>): Promise<T> 
 test('labels edited while it runs do not lose the result', async () => {
   await apply(query('edited', 'wait edited'));
   await running('edited');
-  for (const label of ['one', 'two', 'three']) await cluster.kubectl(['label', '--overwrite', 'query/edited', `edit=${label}`]);
+  for (const label of ['one', 'two', 'three'])
+    await cluster.kubectl(['label', '--overwrite', 'query/edited', `edit=${label}`]);
   model.gate.resolve();
-  expect(await ended(cluster, 'edited')).toMatchObject({ phase: 'done', responses: [{ content: 'edited was worth waiting for' }] });
+  expect(await ended(cluster, 'edited')).toMatchObject({
+    phase: 'done',
+    responses: [{ content: 'edited was worth waiting for' }],
+  });
 }, 120_000);
 
 test('429 with Retry-After is obeyed and 5xx and cut connections are retried', async () => {
   await apply(query('busy', 'busy bee'), query('flaky', 'flaky pastry'));
   const status = await ended(cluster, 'busy');
   expect(status).toMatchObject({ phase: 'done', responses: [{ content: 'at last' }] });
-  expect(Date.parse(status.completionTime ?? '') - Date.parse(status.startTime ?? '')).toBeGreaterThanOrEqual(2_000);
+  expect(Date.parse(status.completionTime ?? '') - Date.parse(status.startTime ?? '')).toBeGreaterThanOrEqual(
+    2_000,
+  );
   expect(await ended(cluster, 'flaky')).toMatchObject({ phase: 'done', responses: [{ content: 'there' }] });
   expect(model.answers.get('flaky pastry')).toBe(3);
 }, 120_000);
@@ -84,19 +109,29 @@ test.each([
   ['400', 'ModelBadRequest'],
   ['401', 'ModelUnauthorized'],
   ['404', 'ModelNotFound'],
-])('%s fails at once, with the provider’s reason in status', async (code, type) => {
-  await apply(query(`refused-${code}`, `refuse ${code}`));
-  const status = await ended(cluster, `refused-${code}`);
-  expect(status).toMatchObject({ phase: 'error', error: expect.stringContaining(`refused with ${code}`) });
-  expect(status.conditions?.[0]).toMatchObject({ reason: 'QueryErrored', message: expect.stringMatching(`^${type}: `) });
-  expect(model.answers.get(`refuse ${code}`)).toBe(1);
-}, 120_000);
+])(
+  '%s fails at once, with the provider’s reason in status',
+  async (code, type) => {
+    await apply(query(`refused-${code}`, `refuse ${code}`));
+    const status = await ended(cluster, `refused-${code}`);
+    expect(status).toMatchObject({ phase: 'error', error: expect.stringContaining(`refused with ${code}`) });
+    expect(status.conditions?.[0]).toMatchObject({
+      reason: 'QueryErrored',
+      message: expect.stringMatching(`^${type}: `),
+    });
+    expect(model.answers.get(`refuse ${code}`)).toBe(1);
+  },
+  120_000,
+);
 
 test('cancel ends it canceled, for good, however often it is asked for', async () => {
   await apply(query('unwanted', 'hang unwanted'));
   await asked('hang unwanted');
   await patch('unwanted', { spec: { cancel: true } });
-  expect(await ended(cluster, 'unwanted')).toMatchObject({ phase: 'canceled', conditions: [{ reason: 'QueryCanceled' }] });
+  expect(await ended(cluster, 'unwanted')).toMatchObject({
+    phase: 'canceled',
+    conditions: [{ reason: 'QueryCanceled' }],
+  });
 
   await patch('unwanted', { spec: { cancel: false } });
   await patch('unwanted', { spec: { cancel: true } });
@@ -120,11 +155,16 @@ test('deleting it cancels its run and lets it go, also with the controller down 
   await cluster.kubectl(['delete', 'query', 'deleted', '--wait=false']);
   await cluster.stack.restart('controller');
 
-  await waitFor(async () => (await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('/deleted\n') === false, {
-    what: 'the Query to be gone',
-    timeoutMs: 60_000,
-  });
-  const { status } = await withTemporal((client) => client.workflow.getHandle(temporal?.workflowId ?? '').describe());
+  await waitFor(
+    async () => (await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('/deleted\n') === false,
+    {
+      what: 'the Query to be gone',
+      timeoutMs: 60_000,
+    },
+  );
+  const { status } = await withTemporal((client) =>
+    client.workflow.getHandle(temporal?.workflowId ?? '').describe(),
+  );
   expect(['CANCELLED', 'TERMINATED']).toContain(status.name);
 }, 180_000);
 
@@ -139,37 +179,57 @@ test('a Query that ended while the controller was away is mirrored when it is ba
 
 test.each([
   ['missing-agent', { targets: [{ type: 'agent', name: 'nobody' }] }, /nobody/],
-  ['bad-template', { input: '{{name}}', parameters: [{ name: 'other', value: 'x' }] }, /function "name" not defined/],
-])('a bad Query (%s) says so in status, and nothing is started', async (name, spec, message) => {
-  await apply(query(name, 'unused', spec));
-  const status = await ended(cluster, name);
-  expect(status).toMatchObject({ phase: 'error', error: expect.stringMatching(message) });
-  expect(status.temporal).toBeUndefined();
-}, 120_000);
+  [
+    'bad-template',
+    { input: '{{name}}', parameters: [{ name: 'other', value: 'x' }] },
+    /function "name" not defined/,
+  ],
+])(
+  'a bad Query (%s) says so in status, and nothing is started',
+  async (name, spec, message) => {
+    await apply(query(name, 'unused', spec));
+    const status = await ended(cluster, name);
+    expect(status).toMatchObject({ phase: 'error', error: expect.stringMatching(message) });
+    expect(status.temporal).toBeUndefined();
+  },
+  120_000,
+);
 
 test('a Query without targets is refused by the API server, in ARK’s words', async () => {
-  await expect(apply(query('aimless', 'hello', { targets: [] }))).rejects.toThrow('at least one target or selector must be specified');
+  await expect(apply(query('aimless', 'hello', { targets: [] }))).rejects.toThrow(
+    'at least one target or selector must be specified',
+  );
 }, 60_000);
 
 test('a deadline keeps its word', async () => {
   await apply(query('late', 'hang late', { timeout: '2s' }));
-  expect(await ended(cluster, 'late')).toMatchObject({ phase: 'error', error: expect.stringContaining('context deadline exceeded') });
+  expect(await ended(cluster, 'late')).toMatchObject({
+    phase: 'error',
+    error: expect.stringContaining('context deadline exceeded'),
+  });
 }, 120_000);
 
 test('after its ttl a finished Query is deleted', async () => {
   await apply(query('short-lived', 'hello short', { ttl: '3s' }));
-  await waitFor(async () => (await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('short-lived') === false, {
-    what: 'the Query to expire',
-    timeoutMs: 60_000,
-  });
+  await waitFor(
+    async () => (await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('short-lived') === false,
+    {
+      what: 'the Query to expire',
+      timeoutMs: 60_000,
+    },
+  );
   expect(model.answers.has('hello short')).toBe(true);
 }, 120_000);
 
 test('a Secret’s value reaches the model and nothing else: no history, status, Event or log', async () => {
   await apply(
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'canary' }, stringData: { value: canary } },
-    query('secretive', 'the number is {{.number}}', { parameters: [{ name: 'number', valueFrom: { secretKeyRef: { name: 'canary', key: 'value' } } }] }),
-    query('secretive-refused', 'refuse 400 {{.number}}', { parameters: [{ name: 'number', valueFrom: { secretKeyRef: { name: 'canary', key: 'value' } } }] }),
+    query('secretive', 'the number is {{.number}}', {
+      parameters: [{ name: 'number', valueFrom: { secretKeyRef: { name: 'canary', key: 'value' } } }],
+    }),
+    query('secretive-refused', 'refuse 400 {{.number}}', {
+      parameters: [{ name: 'number', valueFrom: { secretKeyRef: { name: 'canary', key: 'value' } } }],
+    }),
   );
   const status = await ended(cluster, 'secretive');
   expect(status.responses?.[0]?.content).toBe('you said: the number is <the secret>');
@@ -180,22 +240,42 @@ test('a Secret’s value reaches the model and nothing else: no history, status,
     status: await cluster.kubectl(['get', 'queries', '-o', 'json']),
     events: await cluster.kubectl(['get', 'events', '-A', '-o', 'json']),
   };
-  for (const name of cluster.stack.processes) places[`${name} log`] = await readFile(cluster.stack.logPath(name), 'utf8');
+  for (const name of cluster.stack.processes)
+    places[`${name} log`] = await readFile(cluster.stack.logPath(name), 'utf8');
   await withTemporal(async (client) => {
     for await (const { workflowId } of client.workflow.list()) {
       places[workflowId] = writeHistory(await client.workflow.getHandle(workflowId).fetchHistory());
     }
   });
   // Payloads are base64 in a history: look for each of its three alignments too.
-  const spellings = [canary, ...[0, 1, 2].map((shift) => Buffer.from(' '.repeat(shift) + canary).toString('base64').slice(shift + 2, -4))];
-  const leaks = Object.entries(places).filter(([, text]) => spellings.some((spelling) => text.includes(spelling)));
+  const spellings = [
+    canary,
+    ...[0, 1, 2].map((shift) =>
+      Buffer.from(' '.repeat(shift) + canary)
+        .toString('base64')
+        .slice(shift + 2, -4),
+    ),
+  ];
+  const leaks = Object.entries(places).filter(([, text]) =>
+    spellings.some((spelling) => text.includes(spelling)),
+  );
   expect(leaks.map(([place]) => place)).toEqual([]);
 }, 120_000);
 
 test('`arkwright replay` says that this code decides what the run decided', async () => {
   await apply(query('replayed', 'hello replay'));
   await ended(cluster, 'replayed');
-  const env = { ...process.env, KUBECONFIG: cluster.stack.kubeconfig, TEMPORAL_ADDRESS: cluster.stack.temporalAddress };
-  const { stdout, status } = spawnSync(process.execPath, ['src/cli/main.ts', 'replay', 'replayed'], { env, encoding: 'utf8' });
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/t001\.ann\.model\.1.*you said: hello replay.*decides the same/s) });
+  const env = {
+    ...process.env,
+    KUBECONFIG: cluster.stack.kubeconfig,
+    TEMPORAL_ADDRESS: cluster.stack.temporalAddress,
+  };
+  const { stdout, status } = spawnSync(process.execPath, ['src/cli/main.ts', 'replay', 'replayed'], {
+    env,
+    encoding: 'utf8',
+  });
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/t001\.ann\.model\.1.*you said: hello replay.*decides the same/s),
+  });
 }, 120_000);

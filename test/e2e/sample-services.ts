@@ -1,7 +1,11 @@
 import { kubectlFor } from '../../src/dev/kubectl.ts';
 import { applySampleModel, readSample, scriptedModelAccess } from '../../src/dev/sample-model.ts';
 import { startSampleTools } from '../../src/dev/sample-tools.ts';
-import { startScriptedModel, type ScriptedModel, type ScriptedModelOptions } from '../../src/dev/scripted-model.ts';
+import {
+  startScriptedModel,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+} from '../../src/dev/scripted-model.ts';
 import type { JournaledServer } from '../../src/dev/journaled-server.ts';
 import type { QueryStatus } from '../../src/api/query.ts';
 import { waitFor, type StackInTest } from './stack.ts';
@@ -40,12 +44,18 @@ export function withSampleServices(cluster: StackInTest, options: ScriptedModelO
 
 /** The status of a Query, or an empty one where there is none yet. */
 export async function statusOf({ kubectl }: StackInTest, name: string): Promise<Partial<QueryStatus>> {
-  const { status } = JSON.parse(await kubectl(['get', 'query', name, '-o', 'json'])) as { status?: Partial<QueryStatus> };
+  const { status } = JSON.parse(await kubectl(['get', 'query', name, '-o', 'json'])) as {
+    status?: Partial<QueryStatus>;
+  };
   return status ?? {};
 }
 
 /** The status of a Query once it has ended. */
-export const ended = (cluster: StackInTest, name: string, timeoutMs = 120_000): Promise<Partial<QueryStatus>> =>
+export const ended = (
+  cluster: StackInTest,
+  name: string,
+  timeoutMs = 120_000,
+): Promise<Partial<QueryStatus>> =>
   waitFor(
     async () => {
       const status = await statusOf(cluster, name);

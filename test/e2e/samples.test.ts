@@ -15,8 +15,20 @@ const samples = [
   ['06-selector.yaml', 'panel', 'done', ['team/panel'], /moderator/],
   ['07-graph.yaml', 'support', 'done', ['team/support'], /correspondent.*engineer/s],
   ['08-team-of-teams.yaml', 'weekend', 'done', ['team/travel-office'], /planner.*accountant/s],
-  ['09-parameters.yaml', 'opening-hours', 'done', ['agent/clerk'], /clerk in Bergen.*A known customer asks: when are you open on Saturday/s],
-  ['10-targets.yaml', 'olive-oil', 'done', ['agent/historian', 'model/default', 'agent/biologist', 'agent/chemist'], /historian/],
+  [
+    '09-parameters.yaml',
+    'opening-hours',
+    'done',
+    ['agent/clerk'],
+    /clerk in Bergen.*A known customer asks: when are you open on Saturday/s,
+  ],
+  [
+    '10-targets.yaml',
+    'olive-oil',
+    'done',
+    ['agent/historian', 'model/default', 'agent/biologist', 'agent/chemist'],
+    /historian/,
+  ],
   ['11-limits.yaml', 'debate', 'error', ['team/debate'], /debater/],
 ] as const;
 
@@ -39,7 +51,12 @@ test.each(samples)(
     expect(status.responses?.map(({ target }) => `${target.type}/${target.name}`)).toEqual(targets);
     expect(status.responses?.[0]?.content).toMatch(answer);
     expect(status.conditions?.[0]).toMatchObject({ type: 'Completed', status: 'True' });
-    const { promptTokens = 0, completionTokens = 0, totalTokens = 0, modelCalls = 0 } = status.tokenUsage ?? {};
+    const {
+      promptTokens = 0,
+      completionTokens = 0,
+      totalTokens = 0,
+      modelCalls = 0,
+    } = status.tokenUsage ?? {};
     expect(promptTokens + completionTokens).toBe(totalTokens);
     expect(modelCalls).toBeGreaterThan(0);
   },
