@@ -126,9 +126,9 @@ describe('the sources', () => {
   });
 });
 
-describe('the rules catch', () => {
-  const one = (file: string, text: string): Sources => new Map([[file, text]]);
+const one = (file: string, text: string): Sources => new Map([[file, text]]);
 
+describe('the rules catch', () => {
   test.each([
     ['a workflow that imports a schema', 'src/workflows/a.ts', "import { Query } from '../api/query.ts';"],
     [

@@ -42,32 +42,17 @@ async function runWithSamples(
   stack: { readonly dir: string; readonly fresh: boolean; readonly portOffset: number | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const [
-    { runDev },
-    { findOrBuildServers },
-    { kubectlFor },
-    { installForDevelopment },
-    { sampleCompanions },
-  ] = await Promise.all([
+  const [{ runDev }, { introduceSamples, sampleCompanions }, { installForDevelopment }] = await Promise.all([
     import('../dev/dev.ts'),
-    import('../dev/servers.ts'),
-    import('../dev/kubectl.ts'),
+    import('../dev/sample-companions.ts'),
     import('./install-for-development.ts'),
-    import('./sample-companions.ts'),
   ]);
-  const servers = await findOrBuildServers({ report, signal });
-
-  let kubeconfig = '';
-  const install = async (path: string): Promise<void> => {
-    kubeconfig = path;
-    await installForDevelopment(path);
+  const settings = {
+    ...stack,
+    report: (line: string) => console.log(line),
+    install: installForDevelopment,
+    companions: sampleCompanions(stack.portOffset),
+    introduce: introduceSamples,
   };
-  const companions = sampleCompanions({
-    kubectl: () => kubectlFor({ servers, kubeconfig }),
-    portOffset: stack.portOffset ?? 0,
-    report,
-  });
-  await runDev({ ...stack, servers, report, install, companions }, signal);
+  await runDev(settings, signal);
 }
-
-const report = (line: string): void => console.log(line);
