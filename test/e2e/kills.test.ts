@@ -56,7 +56,7 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
         tools: [{ type: 'custom', name: 'tick' }],
       }),
     ),
-    resource('Team', 'six', {
+    resource('Team', 'sextet', {
       strategy: 'sequential',
       members: members.map((name) => ({ type: 'agent', name })),
     }),
@@ -65,7 +65,7 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
     resource('Query', `case-${n}`, {
       input: `case-${n}`,
       timeout: '10m',
-      targets: [{ type: 'team', name: 'six' }],
+      targets: [{ type: 'team', name: 'sextet' }],
     }),
   );
   const apply = (objects: object[]) =>
