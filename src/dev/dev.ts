@@ -28,6 +28,7 @@ export async function runDev(settings: DevSettings, signal: AbortSignal): Promis
   const companions: Companion[] = [];
   try {
     await startCompanions(settings.companions ?? [], stack, companions);
+    await settings.introduce?.(stack, companions);
     await keepUp(stack, companions, settings.report, signal);
   } finally {
     settings.report('stopping');
