@@ -129,11 +129,7 @@ export interface QuestionDefinition {
 }
 
 export type Definition =
-  | AgentDefinition
-  | SelectorDefinition
-  | DirectModelDefinition
-  | DirectToolDefinition
-  | QuestionDefinition;
+  AgentDefinition | SelectorDefinition | DirectModelDefinition | DirectToolDefinition | QuestionDefinition;
 
 export interface AgentPlan {
   readonly type: 'agent';

@@ -42,7 +42,12 @@ Examples:
       ? fromFile(query)
       : fromTemporal(workflowId ?? (await workflowIdOfQuery({ ...settings, query, namespace })), settings);
 
-    const { replay } = await import('../worker/replay.ts');
+    const [{ replay }, { DefaultLogger, Runtime }] = await Promise.all([
+      import('../worker/replay.ts'),
+      import('@temporalio/worker'),
+    ]);
+    // The states of the worker that replays are of no interest; what it finds is printed below.
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
     let diverged = false;
     for await (const { workflowId: id, history } of runs) {
       const replayed = await replay(history, id);

@@ -67,6 +67,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   const ports = counted(portsOf(settings, connection, watches, watcher), metrics);
 
   let leadership: Leadership | undefined;
+  let hideState = (): void => {};
   try {
     health.setReady(false, 'reading Queries, Agents, Teams, Models and Tools (are their CRDs installed?)');
     await unless(signal, watches.synced());
@@ -86,14 +87,14 @@ export async function runController(settings: ControllerSettings, signal: AbortS
       }),
     });
     for (const key of watches.queryKeys()) queue.add(key);
-    const hide = showState(metrics, queue, watcher);
+    hideState = showState(metrics, queue, watcher);
     await unless(signal, leadership ? untilAborted(leadership.lost) : new Promise<never>(() => {}));
-    hide();
     throw leadership?.lost.reason;
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
     metrics.leader.set(0);
+    hideState();
     await queue?.drain();
     watcher.stop();
     await watches.stop();

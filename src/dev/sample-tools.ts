@@ -38,7 +38,8 @@ const facts = (topic: string): object => ({
 
 function topicIn(body: string): string {
   try {
-    return String((JSON.parse(body) as { topic?: unknown }).topic ?? '');
+    const { topic } = JSON.parse(body) as { topic?: unknown };
+    return typeof topic === 'string' ? topic : '';
   } catch {
     return '';
   }

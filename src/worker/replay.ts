@@ -53,7 +53,7 @@ export const parseHistory = (json: string): History => historyFromJSON(JSON.pars
 
 /** One event a line: histories are compared by people. */
 export function writeHistory(history: History): string {
-  const { events } = JSON.parse(historyToJSON(history as temporal.api.history.v1.History)) as {
+  const { events } = JSON.parse(historyToJSON(history)) as {
     events: unknown[];
   };
   return `{"events":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`;

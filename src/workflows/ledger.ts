@@ -39,7 +39,7 @@ export function createLedger(carried?: { readonly nextTurn: number; readonly usa
   let total = carried?.usage ?? nothingSpent;
   const rows: Row[] = [];
 
-  const change = (turn: number, change: (row: Row) => Row): void => {
+  const amend = (turn: number, change: (row: Row) => Row): void => {
     const index = rows.findLastIndex((row) => row.turn === turn);
     const row = rows[index];
     if (row) rows[index] = change(row);
@@ -57,10 +57,10 @@ export function createLedger(carried?: { readonly nextTurn: number; readonly usa
     },
     spend(turn, usage) {
       total = add(total, usage);
-      change(turn, (row) => ({ ...row, usage: add(row.usage, usage) }));
+      amend(turn, (row) => ({ ...row, usage: add(row.usage, usage) }));
     },
     close(turn, outcome) {
-      change(turn, (row) => ({ ...row, outcome }));
+      amend(turn, (row) => ({ ...row, outcome }));
       show();
     },
     usage: () => total,

@@ -63,5 +63,7 @@ const unanswered = (calls: readonly ToolCall[], steps: AgentSteps): View[] =>
 /** ARK's words (contract section 4.4), unless the message already says whose call it was. */
 const named = (speaker: string, { type, message }: Failure): Failure => ({
   type,
-  message: message.startsWith(`agent ${speaker} `) ? message : `agent ${speaker} execution failed: ${message}`,
+  message: message.startsWith(`agent ${speaker} `)
+    ? message
+    : `agent ${speaker} execution failed: ${message}`,
 });

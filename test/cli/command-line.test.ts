@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+// A process of its own for each question, on a machine that may be busy.
+jest.setTimeout(60_000);
+
 const subcommands = ['install', 'controller', 'worker', 'dev', 'demo', 'replay'];
 
 let folder: string;
@@ -142,6 +146,28 @@ describe('an unexpected failure', () => {
     const { code, err } = await arkwright(words, { ARKWRIGHT_LOG_LEVEL: 'debug' });
     expect(code).toBe(1);
     expect(err).toMatch(/^\s+at /m);
+  });
+});
+
+describe('replay', () => {
+  const recorded = fileURLToPath(new URL('../histories/round-robin-ok.json', import.meta.url));
+
+  test('shows what a recorded run decided, and that the code still decides the same', async () => {
+    const { code, out } = await arkwright(['replay', recorded]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^round-robin-ok \(\d+ events\)\n {2}t001\.ann\.model\.1 {2}turn 1 · ann/);
+    expect(out).toContain('The installed code decides the same.');
+  });
+
+  test('exits with 1 where the code decides otherwise, and says where', async () => {
+    const other = join(folder, 'other.json');
+    await writeFile(
+      other,
+      (await readFile(recorded, 'utf8')).replaceAll('t002.bob.model.1', 't002.eve.model.1'),
+    );
+    const { code, out } = await arkwright(['replay', other]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/The installed code decides otherwise: .*t002\.(bob|eve)\.model\.1/s);
   });
 });
 

@@ -3,16 +3,21 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { Ports } from '../../src/activities/ports.ts';
+import { connectKubernetes } from '../../src/adapters/kubernetes/connection.ts';
+import type { KubernetesConnection } from '../../src/adapters/kubernetes/connection.ts';
+import { isNotFound } from '../../src/adapters/kubernetes/kubernetes-error.ts';
+import { createResources } from '../../src/adapters/kubernetes/resources.ts';
+import type { Resources } from '../../src/adapters/kubernetes/resources.ts';
 import { createLogger } from '../../src/adapters/telemetry/logger.ts';
 import { createControllerMetrics, createRegistry } from '../../src/adapters/telemetry/metrics.ts';
+import { agentKind, group, modelKind, queryKind } from '../../src/api/kinds.ts';
 import type { QueryStatus } from '../../src/api/query.ts';
+import type { QueryObject } from '../../src/controller/kubernetes-queries.ts';
 import { runController } from '../../src/controller/main.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
 import { waitFor, withStack } from '../e2e/stack.ts';
 
 const cluster = withStack({ without: ['controller', 'worker'] });
-const kubectl = (...args: string[]): Promise<string> => cluster.kubectl(args);
-
 const settings = { taskQueue: 'arkwright', limits: { toolRounds: 10, turns: 30, concurrency: 8 } };
 
 /** The name of the agent says how its model behaves; `hangs` holds calls until `answerAll`. */
@@ -31,6 +36,8 @@ const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
 let temporal: Client;
+let connection: KubernetesConnection;
+let queries: Resources<QueryObject>;
 let stopWorker: () => Promise<void>;
 let stopController: () => Promise<void>;
 
@@ -42,7 +49,8 @@ function startController(): () => Promise<void> {
       ...settings,
       kubeconfig,
       namespace: 'arkwright-system',
-      leaderElection: true,
+      // A busy machine may lose a lease; leader-election.test.ts is about that.
+      leaderElection: false,
       temporal: { connectionOptions: { address }, namespace },
       temporalUi,
       logger: createLogger({ level: 'silent', name: 'controller' }),
@@ -67,24 +75,29 @@ beforeAll(async () => {
     taskQueue: settings.taskQueue,
   });
   const working = worker.run();
-  const connection = await Connection.connect({ address });
-  temporal = new Client({ connection, namespace });
+  const toTemporal = await Connection.connect({ address });
+  temporal = new Client({ connection: toTemporal, namespace });
   stopWorker = async () => {
     worker.shutdown();
     await working;
-    await connection.close();
+    await toTemporal.close();
     await native.close();
   };
   stopController = startController();
 
-  for (const behaviour of ['answers', 'hangs', 'refuses'])
-    await apply(modelOf(behaviour), agentOf(behaviour));
+  connection = connectKubernetes({ kubeconfig: cluster.stack.kubeconfig });
+  queries = createResources(connection, { group, ...queryKind });
+  for (const behaviour of ['answers', 'hangs', 'refuses']) {
+    await createModel(behaviour);
+    await createAgent(behaviour, behaviour);
+  }
 }, 120_000);
 
 afterAll(async () => {
   answerAll();
   await stopController?.();
   await stopWorker?.();
+  await connection?.close();
 }, 60_000);
 
 beforeEach(() => {
@@ -96,37 +109,48 @@ function createQuietLogger() {
   return { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
 }
 
-const named = (kind: string, name: string, spec: object): object => ({
-  apiVersion: 'ark.mckinsey.com/v1alpha1',
-  kind,
-  metadata: { name, namespace: 'default' },
-  spec,
-});
-const modelOf = (behaviour: string): object =>
-  named('Model', behaviour, {
-    type: 'openai',
-    model: { value: behaviour },
-    config: { openai: { baseUrl: { value: 'http://nowhere/v1' }, apiKey: { value: 'k' } } },
+const namespace = 'default';
+const createModel = (name: string): Promise<unknown> =>
+  createResources(connection, { group, ...modelKind }).create({
+    metadata: { namespace, name },
+    spec: {
+      type: 'openai',
+      model: { value: name },
+      config: { openai: { baseUrl: { value: 'http://nowhere/v1' }, apiKey: { value: 'k' } } },
+    },
   });
-const agentOf = (behaviour: string): object => named('Agent', behaviour, { modelRef: { name: behaviour } });
-const queryOf = (name: string, agent: string, spec: object = {}): object =>
-  named('Query', name, { input: 'hi', targets: [{ type: 'agent', name: agent }], ...spec });
+const createAgent = (name: string, model: string): Promise<unknown> =>
+  createResources(connection, { group, ...agentKind }).create({
+    metadata: { namespace, name },
+    spec: { modelRef: { name: model } },
+  });
+const ask = (name: string, agent: string, spec: object = {}): Promise<QueryObject> =>
+  queries.create({
+    metadata: { namespace, name },
+    spec: { input: 'hi', targets: [{ type: 'agent', name: agent }], ...spec },
+  });
+const edit = (name: string, patch: object): Promise<QueryObject> =>
+  queries.mergePatch({ namespace, name }, patch);
 
-const apply = (...objects: object[]): Promise<string> =>
-  cluster.kubectl(['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+const statusOf = async (name: string): Promise<Partial<QueryStatus>> =>
+  (await queries.get({ namespace, name })).status ?? {};
 
-async function statusOf(name: string): Promise<QueryStatus> {
-  const { status = {} } = JSON.parse(await kubectl('get', 'query', name, '-o', 'json')) as {
-    status?: QueryStatus;
+async function whenGone(name: string): Promise<void> {
+  const gone = async (): Promise<boolean> => {
+    const left = await queries.get({ namespace, name }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return undefined;
+    });
+    return left === undefined;
   };
-  return status as QueryStatus;
+  await waitFor(gone, { what: `${name} to go` });
 }
 
-const whenPhase = (name: string, ...phases: string[]): Promise<QueryStatus> =>
+const whenPhase = (name: string, ...phases: string[]): Promise<Partial<QueryStatus>> =>
   waitFor(
     async () => {
       const status = await statusOf(name);
-      return phases.includes(status.phase) ? status : undefined;
+      return phases.includes(status.phase ?? '') ? status : undefined;
     },
     { what: `${name} to be ${phases.join(' or ')}` },
   );
@@ -137,10 +161,9 @@ async function runOf(name: string) {
 }
 
 test('a Query is answered, and its status says all there is to know', async () => {
-  await apply(queryOf('plain', 'answers'));
-  await kubectl('wait', '--for=condition=Completed', 'query/plain', '--timeout=30s');
+  await ask('plain', 'answers');
 
-  const status = await statusOf('plain');
+  const status = await whenPhase('plain', 'done', 'error');
   expect(status).toMatchObject({
     phase: 'done',
     message: 'answers answered',
@@ -160,7 +183,7 @@ test('a Query is answered, and its status says all there is to know', async () =
 }, 60_000);
 
 test('a model that refuses is an error with its name', async () => {
-  await apply(queryOf('refused', 'refuses'));
+  await ask('refused', 'refuses');
 
   expect(await whenPhase('refused', 'error')).toMatchObject({
     error: expect.stringContaining('wrong key'),
@@ -169,53 +192,54 @@ test('a model that refuses is an error with its name', async () => {
 }, 60_000);
 
 test('cancel ends the run, for good', async () => {
-  await apply(queryOf('canceled', 'hangs'));
+  await ask('canceled', 'hangs');
   await runOf('canceled');
 
-  await kubectl('patch', 'query', 'canceled', '--type=merge', '-p', '{"spec":{"cancel":true}}');
+  await edit('canceled', { spec: { cancel: true } });
 
   expect(await whenPhase('canceled', 'canceled', 'done')).toMatchObject({
     phase: 'canceled',
     conditions: [{ reason: 'QueryCanceled' }],
   });
-  await kubectl('patch', 'query', 'canceled', '--type=merge', '-p', '{"spec":{"cancel":false}}');
+  await edit('canceled', { spec: { cancel: false } });
   await pause(500);
   expect(await statusOf('canceled')).toMatchObject({ phase: 'canceled' });
 }, 60_000);
 
 test('deletion ends the run before the object goes', async () => {
-  await apply(queryOf('deleted', 'hangs'));
+  await ask('deleted', 'hangs');
   const run = await runOf('deleted');
 
-  await kubectl('delete', 'query', 'deleted', '--timeout=30s');
+  await queries.remove({ namespace, name: 'deleted' });
+  await whenGone('deleted');
 
   expect((await run.describe()).status.name).toBe('CANCELLED');
 }, 60_000);
 
 test('an object removed by force takes its run with it', async () => {
-  await apply(queryOf('forced', 'hangs'));
+  await ask('forced', 'hangs');
   const run = await runOf('forced');
 
-  await kubectl('patch', 'query', 'forced', '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
-  await kubectl('delete', 'query', 'forced', '--timeout=30s');
+  await edit('forced', { metadata: { finalizers: null } });
+  await queries.remove({ namespace, name: 'forced' });
 
   await expect(run.result()).rejects.toThrow();
   expect((await run.describe()).status.name).toBe('CANCELLED');
 }, 60_000);
 
 test('edits during the run do not lose its result', async () => {
-  await apply(queryOf('edited', 'hangs'));
+  await ask('edited', 'hangs');
   await runOf('edited');
 
-  for (let edit = 0; edit < 5; edit++)
-    await kubectl('label', 'query', 'edited', `edit=${edit}`, '--overwrite');
+  for (let count = 0; count < 5; count++)
+    await edit('edited', { metadata: { labels: { edit: String(count) } } });
   answerAll();
 
   expect(await whenPhase('edited', 'done')).toMatchObject({ message: 'hangs answered' });
 }, 60_000);
 
 test('a run that ends while no controller is there is mirrored by the next one', async () => {
-  await apply(queryOf('away', 'hangs'));
+  await ask('away', 'hangs');
   const run = await runOf('away');
 
   await stopController();
@@ -228,15 +252,15 @@ test('a run that ends while no controller is there is mirrored by the next one',
 }, 60_000);
 
 test('a Query created before the agent it asks is answered', async () => {
-  await apply(queryOf('hasty', 'late'));
+  await ask('hasty', 'late');
   await pause(500);
-  await apply(named('Agent', 'late', { modelRef: { name: 'answers' } }));
+  await createAgent('late', 'answers');
 
   expect(await whenPhase('hasty', 'done', 'error')).toMatchObject({ phase: 'done' });
 }, 60_000);
 
 test('a Query of an agent that never comes says so, and starts nothing', async () => {
-  await apply(queryOf('nobody', 'nobody'));
+  await ask('nobody', 'nobody');
 
   const status = await whenPhase('nobody', 'done', 'error');
   expect(status).toMatchObject({
@@ -248,7 +272,7 @@ test('a Query of an agent that never comes says so, and starts nothing', async (
 }, 60_000);
 
 test('a run ended from outside is an error, a reset one goes on', async () => {
-  await apply(queryOf('terminated', 'hangs'), queryOf('reset', 'hangs'));
+  await Promise.all([ask('terminated', 'hangs'), ask('reset', 'hangs')]);
   const [terminated, reset] = await Promise.all([runOf('terminated'), runOf('reset')]);
 
   await terminated.terminate('by hand');
@@ -273,7 +297,7 @@ test('a run ended from outside is an error, a reset one goes on', async () => {
 
 test('Queries created while Temporal is away are answered when it is back', async () => {
   await cluster.stack.hold('temporal');
-  await apply(queryOf('patient', 'answers'));
+  await ask('patient', 'answers');
   await pause(2_000);
   expect((await statusOf('patient')).phase ?? 'pending').toBe('pending');
   await cluster.stack.restart('temporal');
@@ -282,7 +306,7 @@ test('Queries created while Temporal is away are answered when it is back', asyn
 }, 90_000);
 
 test('ttl takes a finished Query away', async () => {
-  await apply(queryOf('brief', 'answers', { ttl: '1s' }));
+  await ask('brief', 'answers', { ttl: '1s' });
 
-  await kubectl('wait', '--for=delete', 'query/brief', '--timeout=30s');
+  await whenGone('brief');
 }, 60_000);

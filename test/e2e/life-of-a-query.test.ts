@@ -156,7 +156,7 @@ test('deleting it cancels its run and lets it go, also with the controller down 
   await cluster.stack.restart('controller');
 
   await waitFor(
-    async () => (await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('/deleted\n') === false,
+    async () => !(await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('/deleted\n'),
     {
       what: 'the Query to be gone',
       timeoutMs: 60_000,
@@ -212,7 +212,7 @@ test('a deadline keeps its word', async () => {
 test('after its ttl a finished Query is deleted', async () => {
   await apply(query('short-lived', 'hello short', { ttl: '3s' }));
   await waitFor(
-    async () => (await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('short-lived') === false,
+    async () => !(await cluster.kubectl(['get', 'queries', '-o', 'name'])).includes('short-lived'),
     {
       what: 'the Query to expire',
       timeoutMs: 60_000,

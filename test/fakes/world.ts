@@ -69,7 +69,7 @@ export class World {
         targets: [{ type: 'agent', name: 'bot' }],
         ...story.spec,
         ...(story.canceled && { cancel: true }),
-      } as Partial<QuerySpec>,
+      },
       status: story.status ?? {},
       ...(story.deleted && { deletedAt: created }),
     };
@@ -180,7 +180,7 @@ export class World {
     if (then && !this.acted) {
       this.acted = true;
       if (then === 'delete') this.edit({ deletedAt: this.now });
-      if (then === 'cancel') this.edit({ spec: { ...this.query?.spec, cancel: true } as Partial<QuerySpec> });
+      if (then === 'cancel') this.edit({ spec: { ...this.query?.spec, cancel: true } });
       if (then === 'remove finalizer') this.vanish();
       return true;
     }

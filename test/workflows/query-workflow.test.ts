@@ -126,7 +126,7 @@ describe('answers', () => {
 
   test('several targets answer in the order of the spec, whoever was first', async () => {
     const play = await theatre.play(
-      { targets: [agent('slow') as TargetPlan, agent('quick') as TargetPlan] },
+      { targets: [agent('slow'), agent('quick')] },
       { slow: [{ tools: ['noop'] }, 'at last'] },
     );
     expect(await contents(play)).toEqual(['at last', 'quick 1']);
@@ -139,7 +139,7 @@ const contentsOfChild = async (workflowId: string) =>
 describe('failures', () => {
   test('one target that fails leaves the others their answers, and the run is Failed by the failure’s name', async () => {
     const play = await theatre.play(
-      { targets: [agent('ann') as TargetPlan, agent('bob') as TargetPlan] },
+      { targets: [agent('ann'), agent('bob')] },
       { ann: [{ fails: 'ModelUnauthorized' }] },
     );
     const { status, failure, outcome } = await play.ended();

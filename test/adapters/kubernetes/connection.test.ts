@@ -11,11 +11,16 @@ jest.setTimeout(60_000);
 
 const path = '/api/v1/namespaces/default/configmaps/one';
 
-let stub: StubServer | undefined;
-afterEach(() => stub?.stop());
+let running: StubServer | undefined;
+afterEach(() => running?.stop());
+
+async function start(answer: Answer): Promise<StubServer> {
+  running = await startStub(answer);
+  return running;
+}
 
 async function served(answer: Answer) {
-  stub = await startStub(answer);
+  const stub = await start(answer);
   return { stub, connection: await stub.connectAs({ token: 'valid' }) };
 }
 
@@ -114,7 +119,7 @@ describe('a passing trouble', () => {
   });
 
   test('of a server that never answers ends in time', async () => {
-    stub = await startStub(() => {});
+    const stub = await start(() => {});
     const connection = await stub.connectAs({}, { requestTimeoutMs: 500 });
     const error = await failure(connection.request('GET', path, { attemptsMax: 1 }));
     expect(error).toMatchObject({ reason: 'TimedOut', retryable: true });
@@ -131,17 +136,22 @@ test('a caller that gives up is told its own reason, in a call and between two',
   await expect(connection.request('GET', path, { signal: ends.signal })).rejects.toBe(reason);
 });
 
-describe('credentials', () => {
-  const onlyFor =
-    (token: () => string): Answer =>
-    (response, _, { headers }) =>
-      headers.authorization === `Bearer ${token()}`
-        ? send(response, 200, { kind: 'ConfigMap' })
-        : send(response, 401, status(401, 'Unauthorized', 'Unauthorized'));
+const onlyFor =
+  (token: () => string): Answer =>
+  (response, _, { headers }) =>
+    headers.authorization === `Bearer ${token()}`
+      ? send(response, 200, { kind: 'ConfigMap' })
+      : send(response, 401, status(401, 'Unauthorized', 'Unauthorized'));
 
+const plugin = (script: string) => ({
+  exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', script] },
+});
+const credential = (fields: object) => JSON.stringify({ kind: 'ExecCredential', status: fields });
+
+describe('credentials', () => {
   test('that rotate on disk are read again when they are refused', async () => {
     let valid = 'first';
-    stub = await startStub(onlyFor(() => valid));
+    const stub = await start(onlyFor(() => valid));
     const tokenFile = join(stub.folder, 'token');
     await writeFile(tokenFile, 'first\n');
     const connection = await stub.connectAs({ tokenFile });
@@ -163,13 +173,8 @@ describe('credentials', () => {
     expect(stub.seen).toHaveLength(2);
   });
 
-  const plugin = (script: string) => ({
-    exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', script] },
-  });
-  const credential = (fields: object) => JSON.stringify({ kind: 'ExecCredential', status: fields });
-
   test('of a plugin are asked for once while they last, however many need them', async () => {
-    stub = await startStub(onlyFor(() => 'from-a-plugin'));
+    const stub = await start(onlyFor(() => 'from-a-plugin'));
     const log = join(stub.folder, 'log');
     const said = credential({ token: 'from-a-plugin', expirationTimestamp: '2999-01-01T00:00:00Z' });
     const connection = await stub.connectAs(plugin(`echo run >>${log}; echo '${said}'`));
@@ -180,7 +185,7 @@ describe('credentials', () => {
   });
 
   test('of a plugin that fails are an error with its words and without its output', async () => {
-    stub = await startStub(() => {});
+    const stub = await start(() => {});
     const connection = await stub.connectAs(plugin('echo s3cret; echo please log in >&2; exit 3'));
     const error = await failure(connection.request('GET', path, { attemptsMax: 1 }));
     expect(error).toMatchObject({ reason: 'NoCredentials', retryable: true });
@@ -189,7 +194,7 @@ describe('credentials', () => {
   });
 
   test('of a legacy auth provider still work', async () => {
-    stub = await startStub(onlyFor(() => 'old-style'));
+    const stub = await start(onlyFor(() => 'old-style'));
     const tokenFile = join(stub.folder, 'token');
     await writeFile(tokenFile, 'old-style\n');
     const connection = await stub.connectAs({

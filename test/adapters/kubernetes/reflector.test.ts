@@ -47,20 +47,20 @@ interface Watched {
   readonly wire: Wire;
   readonly troubles: string[];
   /** What somebody knows who looks only at the keys handed out. */
-  readonly known: Map<string, string>;
+  readonly known: Map<string, ConfigMap>;
 }
 
 async function watch(options: Partial<ReflectorOptions<ConfigMap>> = {}): Promise<Watched> {
   const { connection, wire } = await cluster.overWire();
   const troubles: string[] = [];
-  const known = new Map<string, string>();
+  const known = new Map<string, ConfigMap>();
   const reflector: Reflector<ConfigMap> = startReflector(createResources<ConfigMap>(connection, kind), {
     ...scope,
     waits: { firstMs: 50, maxMs: 400 },
     onTrouble: (error) => troubles.push(error instanceof KubernetesError ? error.reason : String(error)),
     onChange(changed) {
       const object = reflector.get(changed);
-      if (object) known.set(keyText(changed), identity(object));
+      if (object) known.set(keyText(changed), object);
       else known.delete(keyText(changed));
     },
     ...options,
@@ -72,19 +72,17 @@ async function watch(options: Partial<ReflectorOptions<ConfigMap>> = {}): Promis
 
 const identity = ({ metadata, data }: ConfigMap) => `${metadata.uid} ${data?.value}`;
 
+const asText = (objects: Iterable<ConfigMap>): string =>
+  [...objects]
+    .map((object) => `${keyText(keyOf(object))} ${identity(object)}`)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .join('\n');
+
 /** The server, the store, and those who only followed the keys, all say the same. */
 async function agree({ reflector, known }: Watched): Promise<void> {
-  const truth = async () =>
-    new Map((await direct.list(scope)).items.map((object) => [keyText(keyOf(object)), identity(object)]));
-  const inStore = () =>
-    new Map([...reflector.values()].map((object) => [keyText(keyOf(object)), identity(object)]));
-  const sorted = (map: Map<string, string>) => JSON.stringify([...map].toSorted());
-
-  await waitUntil(async () => sorted(inStore()) === sorted(await truth()), {
-    what: 'the store to say what the server says',
-    timeoutMs: 30_000,
-  });
-  expect(sorted(known)).toBe(sorted(inStore()));
+  const same = async () => asText(reflector.values()) === asText((await direct.list(scope)).items);
+  await waitUntil(same, { what: 'the store to say what the server says', timeoutMs: 30_000 });
+  expect(asText(known.values())).toBe(asText(reflector.values()));
 }
 
 test('knows everything that was there, without the fields that only weigh', async () => {
@@ -247,12 +245,14 @@ test('resumes after a bookmark where the bookmark was, without a list', async ()
   }
 });
 
+const refuse = (response: ServerResponse) =>
+  send(response, 500, status(500, 'InternalError', 'etcdserver: no leader'));
+
 test('lists again when the server refuses its place in history for any reason, again and again', async () => {
-  const refuse = (response: ServerResponse) =>
-    send(response, 500, status(500, 'InternalError', 'etcdserver: no leader'));
-  const { value, end } = await scripted(refuse, refuse, refuse, refuse, refuse);
+  const { troubles, value, end } = await scripted(refuse, refuse, refuse, refuse, refuse);
   try {
     await waitUntil(() => value() === '2', { what: 'the second list', timeoutMs: 30_000 });
+    expect(troubles).toEqual(Array(5).fill('InternalError'));
   } finally {
     await end();
   }
