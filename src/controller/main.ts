@@ -67,7 +67,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   const ports = counted(portsOf(settings, connection, watches, watcher), metrics);
 
   let leadership: Leadership | undefined;
-  let hideState = (): void => {};
+  let hideState: (() => void) | undefined;
   try {
     health.setReady(false, 'reading Queries, Agents, Teams, Models and Tools (are their CRDs installed?)');
     await unless(signal, watches.synced());
@@ -94,7 +94,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     if (!signal.aborted) throw error;
   } finally {
     metrics.leader.set(0);
-    hideState();
+    hideState?.();
     await queue?.drain();
     watcher.stop();
     await watches.stop();

@@ -28,7 +28,7 @@ export async function reconcileQuery(key: ObjectKey, ports: ControllerPorts): Pr
   // then be asked again. It also makes `canceled` and `done` final, whatever `spec.cancel` says later.
   if (isFinished(query.status)) return keepUntilExpiry(query, ports);
 
-  const standing = query.status.temporal ? await ports.runs.look(query) : await begin(query, ports);
+  const standing = await (query.status.temporal ? follow(query, ports) : begin(query, ports));
   if (standing === 'gone') return 'settled';
   if (standing === 'waiting') return { requeueAfterMs: patienceStepMs };
 
@@ -36,6 +36,10 @@ export async function reconcileQuery(key: ObjectKey, ports: ControllerPorts): Pr
   await ports.queries.writeStatus(query, statusOf(query, standing, ports));
   return standing.state === 'open' ? 'settled' : keepUntilExpiry(query, ports);
 }
+
+/** The finalizer may have been taken off by force meanwhile. */
+const follow = async (query: SeenQuery, { queries, runs }: ControllerPorts): Promise<Standing | 'gone'> =>
+  (await queries.hold(query)) ? runs.look(query) : 'gone';
 
 /** Finalizer, then the run: an object that can vanish must not have a run that nobody ends. */
 async function begin(query: SeenQuery, ports: ControllerPorts): Promise<Standing | 'gone' | 'waiting'> {
@@ -91,7 +95,7 @@ async function letGo(query: SeenQuery, deletedAt: Date, ports: ControllerPorts):
 /** An object whose finalizer was removed by force leaves a run behind. */
 async function endRunsOfVanished(key: ObjectKey, { queries, runs }: ControllerPorts): Promise<void> {
   for (const query of queries.vanished(key)) {
-    if (query.held && !isFinished(query.status)) await runs.cancel(query);
+    if (!isFinished(query.status)) await runs.cancel(query);
     runs.forget(query);
     queries.forgetVanished(query);
   }

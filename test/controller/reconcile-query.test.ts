@@ -11,13 +11,13 @@ const stories: Record<string, Story> = {
   refused: { refused },
   early: { missingForMs: 2_000 },
   'too early': { missingForMs: 60_000 },
-  'deleted while it runs': { conduct: 'waits for cancel', then: 'delete' },
-  'deleted while it runs and does not listen': { conduct: 'ignores cancel', then: 'delete' },
+  'deleted while it runs': { conduct: 'waits for cancel', user: 'delete' },
+  'deleted while it runs and does not listen': { conduct: 'ignores cancel', user: 'delete' },
   'deleted before it started': { deleted: true },
-  'canceled while it runs': { conduct: 'waits for cancel', then: 'cancel' },
+  'canceled while it runs': { conduct: 'waits for cancel', user: 'cancel' },
   'canceled before it started': { canceled: true },
-  'canceled too late': { then: 'cancel', conduct: 'answers' },
-  'removed by force while it runs': { conduct: 'waits for cancel', then: 'remove finalizer' },
+  'canceled too late': { user: 'cancel', conduct: 'answers' },
+  'removed by force while it runs': { conduct: 'waits for cancel', user: 'remove finalizer' },
   expired: { status: finished, spec: { ttl: '0s' } },
   'expired while it runs': { spec: { ttl: '0s' } },
   answered: { status: { phase: 'done' } },
@@ -93,7 +93,7 @@ test('what is missing is waited for, but not for ever', async () => {
 });
 
 test('a canceled Query is canceled for good', async () => {
-  const world = await settle(new World({ conduct: 'waits for cancel', then: 'cancel' }));
+  const world = await settle(new World({ conduct: 'waits for cancel', user: 'cancel' }));
   expect(world.status.phase).toBe('canceled');
 
   world.edit({ spec: { cancel: false } });
@@ -123,14 +123,14 @@ test.each([
   ['waits for cancel', 'canceled'],
   ['ignores cancel', 'error'],
 ] as const)('deletion ends a run that %s before the object goes', async (conduct, phase) => {
-  const world = await settle(new World({ conduct, then: 'delete' }));
+  const world = await settle(new World({ conduct, user: 'delete' }));
 
   expect(world.exists).toBe(false);
   expect([...world.runs.values()].map(({ closed }) => closed?.outcome.phase)).toEqual([phase]);
 });
 
 test('a Query removed by force takes its run with it', async () => {
-  const world = await settle(new World({ conduct: 'waits for cancel', then: 'remove finalizer' }));
+  const world = await settle(new World({ conduct: 'waits for cancel', user: 'remove finalizer' }));
 
   expect([...world.runs.values()].map(({ closed }) => closed?.outcome.phase)).toEqual(['canceled']);
 });

@@ -35,6 +35,8 @@ const models: Ports['models'] = {
 const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
+const quiet = (): void => undefined;
+
 let temporal: Client;
 let connection: KubernetesConnection;
 let queries: Resources<QueryObject>;
@@ -67,7 +69,9 @@ function startController(): () => Promise<void> {
 
 beforeAll(async () => {
   const { temporalAddress: address, temporalNamespace: namespace } = cluster.stack;
-  Runtime.install({ logger: createQuietLogger() });
+  Runtime.install({
+    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+  });
   const native = await NativeConnection.connect({ address });
   const ports = { models, templates: { render: ({ template }: { template: string }) => template } };
   const worker = await createWorker(native, createActivities(ports as unknown as Ports), {
@@ -104,11 +108,6 @@ beforeEach(() => {
   released = new Promise<void>((resolve) => (answerAll = resolve));
 });
 
-function createQuietLogger() {
-  const quiet = (): void => undefined;
-  return { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
-}
-
 const namespace = 'default';
 const createModel = (name: string): Promise<unknown> =>
   createResources(connection, { group, ...modelKind }).create({
@@ -135,16 +134,15 @@ const edit = (name: string, patch: object): Promise<QueryObject> =>
 const statusOf = async (name: string): Promise<Partial<QueryStatus>> =>
   (await queries.get({ namespace, name })).status ?? {};
 
-async function whenGone(name: string): Promise<void> {
-  const gone = async (): Promise<boolean> => {
-    const left = await queries.get({ namespace, name }).catch((error: unknown) => {
+const isGone = (name: string): Promise<boolean> =>
+  queries.get({ namespace, name }).then(
+    () => false,
+    (error: unknown) => {
       if (!isNotFound(error)) throw error;
-      return undefined;
-    });
-    return left === undefined;
-  };
-  await waitFor(gone, { what: `${name} to go` });
-}
+      return true;
+    },
+  );
+const whenGone = (name: string): Promise<boolean> => waitFor(() => isGone(name), { what: `${name} to go` });
 
 const whenPhase = (name: string, ...phases: string[]): Promise<Partial<QueryStatus>> =>
   waitFor(
@@ -223,7 +221,7 @@ test('an object removed by force takes its run with it', async () => {
   await edit('forced', { metadata: { finalizers: null } });
   await queries.remove({ namespace, name: 'forced' });
 
-  await expect(run.result()).rejects.toThrow();
+  await expect(run.result()).rejects.toThrow('Workflow execution cancelled');
   expect((await run.describe()).status.name).toBe('CANCELLED');
 }, 60_000);
 
@@ -308,5 +306,5 @@ test('Queries created while Temporal is away are answered when it is back', asyn
 test('ttl takes a finished Query away', async () => {
   await ask('brief', 'answers', { ttl: '1s' });
 
-  await whenGone('brief');
+  expect(await whenGone('brief')).toBe(true);
 }, 60_000);

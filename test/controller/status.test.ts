@@ -138,13 +138,13 @@ test('a condition keeps the time at which it became what it is', () => {
   expect(at(closed())).toBe('2026-11-21T12:00:10Z');
 });
 
-test('the conversation is named by sessionId, then conversationId, then the uid', () => {
-  const named = (spec: object): string | undefined =>
-    statusOf(query({ spec }), closed(), context).conversationId;
+const conversationOf = (spec: object): string | undefined =>
+  statusOf(query({ spec }), closed(), context).conversationId;
 
-  expect(named({ sessionId: 's', conversationId: 'c' })).toBe('s');
-  expect(named({ conversationId: 'c' })).toBe('c');
-  expect(named({})).toBe('6f1c');
+test('the conversation is named by sessionId, then conversationId, then the uid', () => {
+  expect(conversationOf({ sessionId: 's', conversationId: 'c' })).toBe('s');
+  expect(conversationOf({ conversationId: 'c' })).toBe('c');
+  expect(conversationOf({})).toBe('6f1c');
 });
 
 test('a run that Temporal has forgotten is lost, and says what to do', () => {

@@ -23,7 +23,7 @@ export interface Story {
   readonly refused?: Failure;
   readonly missingForMs?: number;
   /** What the user does once the run is open. */
-  readonly then?: 'delete' | 'cancel' | 'remove finalizer';
+  readonly user?: 'delete' | 'cancel' | 'remove finalizer';
   readonly status?: SeenQuery['status'];
   readonly deleted?: boolean;
   readonly canceled?: boolean;
@@ -176,12 +176,12 @@ export class World {
     const run = this.runs.get(uid);
     if (!run || run.closed) return false;
 
-    const { conduct = 'answers', then } = this.story;
-    if (then && !this.acted) {
+    const { conduct = 'answers', user } = this.story;
+    if (user && !this.acted) {
       this.acted = true;
-      if (then === 'delete') this.edit({ deletedAt: this.now });
-      if (then === 'cancel') this.edit({ spec: { ...this.query?.spec, cancel: true } });
-      if (then === 'remove finalizer') this.vanish();
+      if (user === 'delete') this.edit({ deletedAt: this.now });
+      if (user === 'cancel') this.edit({ spec: { ...this.query?.spec, cancel: true } });
+      if (user === 'remove finalizer') this.vanish();
       return true;
     }
     if (conduct === 'answers') this.close(uid, 'done');
@@ -213,7 +213,8 @@ export class World {
   }
 
   private vanish(): void {
-    if (this.query) this.gone.push(this.query);
+    // Whoever removes an object by force takes the finalizer off first.
+    if (this.query) this.gone.push({ ...this.query, held: false });
     this.query = undefined;
   }
 

@@ -1,9 +1,8 @@
-/** What only a real API server can answer: verbs, rights, Secrets, Events, and how many sockets all of it takes. */
+/** What only a real API server can answer: verbs, rights, Secrets, and how many sockets all of it takes. */
 import { writeFile } from 'node:fs/promises';
 import { jest } from '@jest/globals';
 import type { KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
 import { connectKubernetes } from '../../../src/adapters/kubernetes/connection.ts';
-import { createEventRecorder } from '../../../src/adapters/kubernetes/event-recorder.ts';
 import {
   isAlreadyExists,
   isConflict,
@@ -249,68 +248,5 @@ describe('secrets', () => {
     wire.block(true);
     const error = await caught(createSecrets(wired).read(ref('key'), reader, signal));
     expect(error).toMatchObject({ code: 'Unavailable' });
-  });
-});
-
-describe('events', () => {
-  const about = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'told', uid: 'a-uid' };
-  interface EventObject extends KubernetesObject {
-    readonly reason: string;
-    readonly message: string;
-    readonly involvedObject: object;
-    readonly source: object;
-  }
-  const written = async () =>
-    (
-      await createResources<EventObject>(connection, coreKind('events', 'Event')).list({
-        namespace: 'default',
-        fieldSelector: 'involvedObject.name=told',
-      })
-    ).items;
-
-  test('are written beside the work, cut to what the server takes', async () => {
-    const recorder = createEventRecorder(connection, { component: 'query-controller' });
-    recorder.record(about, { reason: 'QueryResolveStart', message: '{"name":"told"}' });
-    recorder.record(about, { type: 'Warning', reason: 'Long', message: '🧀'.repeat(1_000) });
-    await waitUntil(() => recorder.state().written === 2, { what: 'both events', timeoutMs: 60_000 });
-    await recorder.close();
-
-    const events = (await written()).toSorted((a, b) => (a.reason < b.reason ? -1 : 1));
-    expect(events).toMatchObject([
-      { type: 'Warning', reason: 'Long', message: expect.stringMatching(/^(🧀)+…$/u) },
-      {
-        type: 'Normal',
-        reason: 'QueryResolveStart',
-        message: '{"name":"told"}',
-        involvedObject: about,
-        source: { component: 'query-controller' },
-      },
-    ]);
-    expect(Buffer.byteLength(events[0]?.message ?? '')).toBeLessThanOrEqual(1024);
-  });
-
-  test('beyond the rate of one object are dropped, and other objects keep theirs', () => {
-    const dropped: string[] = [];
-    const recorder = createEventRecorder(connection, {
-      component: 'test',
-      burst: 3,
-      perSecond: 0,
-      onDrop: ({ uid }) => dropped.push(uid),
-    });
-    for (let n = 0; n < 5; n++)
-      recorder.record({ ...about, name: 'noisy', uid: 'noisy' }, { reason: 'R', message: 'm' });
-    recorder.record({ ...about, name: 'quiet', uid: 'quiet' }, { reason: 'R', message: 'm' });
-    expect(dropped).toEqual(['noisy', 'noisy']);
-    return recorder.close();
-  });
-
-  test('that nobody takes are counted, bounded, and do not hold up the end', async () => {
-    const { connection: wired, wire } = await cluster.overWire();
-    wire.block(true);
-    const recorder = createEventRecorder(wired, { component: 'test', waitingMax: 10 });
-    for (let n = 0; n < 30; n++) recorder.record({ ...about, uid: `u${n}` }, { reason: 'R', message: 'm' });
-    expect(recorder.state().waiting).toBeLessThanOrEqual(10);
-    await recorder.close();
-    expect(recorder.state()).toEqual({ waiting: 0, written: 0, dropped: 30 });
   });
 });

@@ -22,6 +22,8 @@ async function refused(
   return { ...result.failure, ...(result.missing && { missing: true }) };
 }
 
+const questionOf = (snapshot: Snapshot): unknown => snapshot.definitions[snapshot.question];
+
 const agentOf = (snapshot: Snapshot, name: string): AgentDefinition =>
   snapshot.definitions[snapshot.agents[name]?.definition ?? ''] as AgentDefinition;
 
@@ -147,7 +149,6 @@ describe('a snapshot', () => {
         },
       },
     };
-    const questionOf = (snapshot: Snapshot): unknown => snapshot.definitions[snapshot.question];
     const input = '{{.city}} is {{.mood}}';
 
     const plain = await built(shelf, { input, parameters });

@@ -23,9 +23,6 @@ export function readFrom(shelf: Shelf): (access: Access) => Definitions {
       return { namespace, name, labels: labels[name] ?? {}, annotations: {}, spec };
     });
   }
-  const missing = (what: string): never => {
-    throw new Unbuildable('DefinitionNotFound', `${what} not found`, { missing: true });
-  };
 
   return () => ({
     async get(resource, { namespace, name }) {
@@ -43,6 +40,10 @@ export function readFrom(shelf: Shelf): (access: Access) => Definitions {
     servicePorts: async ({ namespace, name }) =>
       services[`${namespace}/${name}`] ?? missing(`services "${name}"`),
   });
+}
+
+function missing(what: string): never {
+  throw new Unbuildable('DefinitionNotFound', `${what} not found`, { missing: true });
 }
 
 export const asking = (spec: object): SeenQuery => ({
