@@ -21,6 +21,7 @@ import type { RunWatcher } from './run-watcher.ts';
 import { registeredSearchAttributes } from './search-attributes.ts';
 import { buildSnapshot } from './snapshot/build-snapshot.ts';
 import { temporalCalls } from './temporal-calls.ts';
+import type { TemporalCalls } from './temporal-calls.ts';
 import { temporalRuns } from './temporal-runs.ts';
 import { watchResources } from './watch-resources.ts';
 import type { Watches } from './watch-resources.ts';
@@ -58,12 +59,14 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     userAgent: 'arkwright-controller',
   });
   const temporal = Connection.lazy(settings.temporal.connectionOptions);
+  const client = new Client({ connection: temporal, namespace: settings.temporal.namespace });
+  const calls = temporalCalls(client);
   /** Absent while this process does not lead: what changes meanwhile is seen when all Queries are looked at. */
   let queue: WorkQueue | undefined;
   const enqueue = (key: string): void => queue?.add(key);
 
   const watches = watchResources(connection, enqueue, { logger, metrics });
-  const watcher = watchRuns(runsIn(temporal, settings), (key) => enqueue(keyText(key)));
+  const watcher = watchRuns(runsIn(client, calls, settings), (key) => enqueue(keyText(key)));
   const ports = counted(portsOf(settings, connection, watches, watcher), metrics);
 
   let leadership: Leadership | undefined;
@@ -100,18 +103,17 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     await watches.stop();
     await leadership?.resign();
     await connection.close();
+    await calls.ended();
     await temporal.close();
   }
 }
 
-function runsIn(connection: Connection, { temporal, taskQueue, limits, logger }: ControllerSettings) {
-  const client = new Client({ connection, namespace: temporal.namespace });
-  const call = temporalCalls(client);
-  const searchAttributes = registeredSearchAttributes(client, call, logger);
+function runsIn(client: Client, calls: TemporalCalls, { taskQueue, limits, logger }: ControllerSettings) {
+  const searchAttributes = registeredSearchAttributes(client, calls, logger);
   searchAttributes.prepare().catch((err: unknown) => {
     logger.warn({ err }, 'Temporal cannot be reached yet; Queries wait until it can');
   });
-  return temporalRuns(client, { taskQueue, limits, searchAttributes, call });
+  return temporalRuns(client, { taskQueue, limits, searchAttributes, calls });
 }
 
 function portsOf(

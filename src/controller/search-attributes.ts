@@ -4,7 +4,7 @@ import type { Snapshot } from '../api/snapshot.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { RunOwner } from './ports.ts';
 import { isUnreachable } from './temporal-calls.ts';
-import type { TemporalCall } from './temporal-calls.ts';
+import type { TemporalCalls } from './temporal-calls.ts';
 
 const keys = {
   ArkNamespace: defineSearchAttributeKey('ArkNamespace', SearchAttributeType.KEYWORD),
@@ -38,7 +38,7 @@ export interface SearchAttributes {
  */
 export function registeredSearchAttributes(
   client: Client,
-  call: TemporalCall,
+  calls: TemporalCalls,
   logger: Logger,
 ): SearchAttributes {
   let usable: Promise<readonly Name[]> | undefined;
@@ -47,7 +47,7 @@ export function registeredSearchAttributes(
   function usableNames(): Promise<readonly Name[]> {
     if (usable && Date.now() < knownUntilMs) return usable;
     knownUntilMs = Date.now() + askAgainMs;
-    usable = register(client, call, logger).catch((error: unknown) => {
+    usable = register(client, calls, logger).catch((error: unknown) => {
       usable = undefined;
       throw error;
     });
@@ -77,7 +77,7 @@ export function registeredSearchAttributes(
   };
 }
 
-async function register(client: Client, call: TemporalCall, logger: Logger): Promise<readonly Name[]> {
+async function register(client: Client, { call }: TemporalCalls, logger: Logger): Promise<readonly Name[]> {
   const { namespace } = client.options;
   const names = Object.keys(keys) as Name[];
   const operator = client.connection.operatorService;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 
 /** No call to Temporal takes longer than this; the client's own retries happen within it. */
@@ -5,28 +6,59 @@ const callMsMax = 10_000;
 /** How long nobody else tries after one call could not reach Temporal. */
 const awayMs = 1_000;
 
-export type TemporalCall = <T>(call: () => Promise<T>) => Promise<T>;
+export interface TemporalCalls {
+  /** Runs a call that must end within ten seconds. */
+  readonly call: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Runs a call that lasts until there is an answer, or until the signal aborts. */
+  readonly longCall: <T>(signal: AbortSignal, call: () => Promise<T>) => Promise<T>;
+  /**
+   * Resolves when no call is under way, after ten seconds at the latest. A channel that is closed earlier makes the
+   * client's next retry throw where nobody can catch it (SDK 1.24).
+   */
+  readonly ended: () => Promise<void>;
+}
 
 /**
  * Gives every call a deadline. While Temporal is away, one call in a second finds out whether it is back and all
  * others fail at once, so that workers of a queue do not spend ten seconds each on the same news.
  */
-export function temporalCalls(client: Client): TemporalCall {
+export function temporalCalls(client: Client): TemporalCalls {
+  const underWay = new Set<Promise<unknown>>();
   let awayUntilMs = 0;
   let reason: unknown;
 
-  return async (call) => {
-    if (Date.now() < awayUntilMs)
-      throw new Error('Temporal could not be reached a moment ago', { cause: reason });
+  async function tracked<T>(call: Promise<T>): Promise<T> {
+    underWay.add(call);
     try {
-      return await client.withDeadline(Date.now() + callMsMax, call);
-    } catch (error) {
-      if (isUnreachable(error)) {
-        awayUntilMs = Date.now() + awayMs;
-        reason = error;
-      }
-      throw error;
+      return await call;
+    } finally {
+      underWay.delete(call);
     }
+  }
+
+  return {
+    async call(call) {
+      if (Date.now() < awayUntilMs)
+        throw new Error('Temporal could not be reached a moment ago', { cause: reason });
+      try {
+        return await tracked(client.withDeadline(Date.now() + callMsMax, call));
+      } catch (error) {
+        if (isUnreachable(error)) {
+          awayUntilMs = Date.now() + awayMs;
+          reason = error;
+        }
+        throw error;
+      }
+    },
+
+    longCall: (signal, call) => tracked(client.withAbortSignal(signal, call)),
+
+    async ended() {
+      const enough = new AbortController();
+      const allEnded = Promise.allSettled(underWay);
+      await Promise.race([allEnded, sleep(callMsMax, undefined, { signal: enough.signal }).catch(() => {})]);
+      enough.abort();
+    },
   };
 }
 

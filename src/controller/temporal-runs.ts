@@ -18,7 +18,7 @@ import type { ClosedRun, OpenRun, Run, RunOwner } from './ports.ts';
 import { progressOf, snapshotHashOf } from './run-memo.ts';
 import type { SearchAttributes } from './search-attributes.ts';
 import { isUnknownWorkflow } from './temporal-calls.ts';
-import type { TemporalCall } from './temporal-calls.ts';
+import type { TemporalCalls } from './temporal-calls.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
 /** The type under which the worker registers the workflow of a Query. */
@@ -31,7 +31,7 @@ export interface TemporalRunsSettings {
   readonly taskQueue: string;
   readonly limits: RunLimits;
   readonly searchAttributes: SearchAttributes;
-  readonly call: TemporalCall;
+  readonly calls: TemporalCalls;
   readonly now?: () => Date;
 }
 
@@ -49,7 +49,8 @@ export interface TemporalRuns {
 }
 
 export function temporalRuns(client: Client, settings: TemporalRunsSettings): TemporalRuns {
-  const { taskQueue, limits, searchAttributes, call, now = () => new Date() } = settings;
+  const { taskQueue, limits, searchAttributes, calls, now = () => new Date() } = settings;
+  const { call } = calls;
 
   async function start(query: RunOwner, snapshot: Snapshot, hash: string): Promise<OpenRun | ClosedRun> {
     const { names, typed } = await searchAttributes.of(query, snapshot);
@@ -103,7 +104,7 @@ export function temporalRuns(client: Client, settings: TemporalRunsSettings): Te
     run: OpenRun,
     signal: AbortSignal,
   ): Promise<ClosedRun | 'look again'> {
-    const end = await client.withAbortSignal(signal, () => endOf(query, run.runId));
+    const end = await calls.longCall(signal, () => endOf(query, run.runId));
     if (!end.outcome && end.failure?.type !== 'InternalError') return 'look again';
 
     const { runId, startedAt, snapshotHash } = run;
