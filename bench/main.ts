@@ -23,6 +23,8 @@ import { waitUntil } from '../src/dev/wait-until.ts';
 
 const burstSize = Number(process.env['ARKWRIGHT_BENCH_BURST'] ?? 5_000);
 const singles = 100;
+/** Thrown out of a watch that has seen enough. */
+const finished = new Error('all done');
 const queriesPath = '/apis/ark.mckinsey.com/v1alpha1/namespaces/default/queries';
 
 interface Bench {
@@ -151,7 +153,10 @@ function phaseSeen({ cluster: { stream } }: Bench, name: string) {
       if (object.status?.phase === 'error') reject(new Error(object.status.error));
     },
   }).catch(reject);
-  return { watching, done: done.finally(() => stop.abort()) };
+  const seen = done.finally(() => stop.abort());
+  // Where the create fails, that is the error to tell; nobody waits for the watch then.
+  seen.catch(() => undefined);
+  return { watching, done: seen };
 }
 
 async function create(
@@ -194,14 +199,14 @@ async function allDone({ cluster: { stream } }: Bench, names: Set<string>, timeo
   }
 }
 
-const finished = new Error('all done');
-
-const query = (name: string, type: string, target: string) => ({
-  apiVersion: 'ark.mckinsey.com/v1alpha1',
-  kind: 'Query',
-  metadata: { name, namespace: 'default' },
-  spec: { input: `question ${name}`, timeout: '20m', targets: [{ type, name: target }] },
-});
+function query(name: string, type: string, target: string) {
+  return {
+    apiVersion: 'ark.mckinsey.com/v1alpha1',
+    kind: 'Query',
+    metadata: { name, namespace: 'default' },
+    spec: { input: `question ${name}`, timeout: '20m', targets: [{ type, name: target }] },
+  };
+}
 
 function definitions(): string {
   const eight = Array.from({ length: 8 }, (_, n) => `member-${n}`);
@@ -220,5 +225,6 @@ async function residentMb(pid: number | undefined): Promise<number> {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
 }
 
-const at = (sorted: readonly number[], share: number): number =>
-  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
+function at(sorted: readonly number[], share: number): number {
+  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
+}
