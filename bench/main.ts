@@ -24,7 +24,7 @@ import { waitUntil } from '../src/dev/wait-until.ts';
 const burstSize = Number(process.env['ARKWRIGHT_BENCH_BURST'] ?? 5_000);
 const singles = 100;
 /** Thrown out of a watch that has seen enough. */
-const finished = new Error('all done');
+const allSeen = new Error('all done');
 const queriesPath = '/apis/ark.mckinsey.com/v1alpha1/namespaces/default/queries';
 
 interface Bench {
@@ -191,10 +191,10 @@ async function allDone({ cluster: { stream } }: Bench, names: Set<string>, timeo
         if (object.status?.phase === 'error')
           throw new Error(`${object.metadata.name}: ${object.status.error}`);
         if (object.status?.phase === 'done') names.delete(object.metadata.name);
-        if (names.size === 0) throw finished;
+        if (names.size === 0) throw allSeen;
       },
     }).catch((error: unknown) => {
-      if (error !== finished && (error as Error).cause !== finished) throw error;
+      if (error !== allSeen && (error as Error).cause !== allSeen) throw error;
     });
   }
 }
