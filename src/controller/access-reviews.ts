@@ -1,3 +1,4 @@
+import { userOf } from '../adapters/kubernetes/user-of.ts';
 import { LRUCache } from 'lru-cache';
 import type { KubernetesConnection } from '../adapters/kubernetes/connection.ts';
 import type { Access } from '../api/snapshot.ts';
@@ -21,10 +22,6 @@ export interface AccessReviews {
   /** Resolves if the service account may; else rejects with the words the API server has for it. */
   require(access: Access, what: ResourceAttributes): Promise<void>;
 }
-
-/** The user a service account is to the API server. */
-export const userOf = ({ namespace, serviceAccount }: Access): string =>
-  `system:serviceaccount:${namespace}:${serviceAccount}`;
 
 /** Asks the API server's own authorizer, because the caches that definitions are read from know no users. */
 export function accessReviews(connection: KubernetesConnection): AccessReviews {

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../adapters/kubernetes/objects.ts';
 import { createResources } from '../adapters/kubernetes/resources.ts';
 import { group } from '../api/kinds.ts';
 import type { Access } from '../api/snapshot.ts';
-import { userOf } from './access-reviews.ts';
+import { userOf } from '../adapters/kubernetes/user-of.ts';
 import type { AccessReviews } from './access-reviews.ts';
 import { shown } from './snapshot/definitions.ts';
 import type {

@@ -1,10 +1,10 @@
 import type { SecretError, SecretPort } from '../../activities/ports.ts';
-import type { Access } from '../../api/snapshot.ts';
 import { createBriefCache } from './brief-cache.ts';
 import type { KubernetesConnection } from './connection.ts';
 import { KubernetesError } from './kubernetes-error.ts';
 import type { KubernetesObject } from './objects.ts';
 import { createResources } from './resources.ts';
+import { userOf } from './user-of.ts';
 
 /** Worded as ARK words it (contract 3.10); never holds a value. A missing key is `NotFound`, as a missing Secret is. */
 export class SecretReadError extends Error implements SecretError {
@@ -56,10 +56,6 @@ export function createSecrets(connection: KubernetesConnection): SecretPort {
     },
   };
 }
-
-/** The user behind a Query (contract 3.9); the API server adds a service account's groups itself. */
-const userOf = ({ namespace, serviceAccount }: Access): string =>
-  `system:serviceaccount:${namespace}:${serviceAccount}`;
 
 const sizeOf = (data: Data): number =>
   Object.entries(data).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
