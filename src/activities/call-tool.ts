@@ -4,7 +4,7 @@ import type { ToolCall } from '../api/transcript.ts';
 import { answerInto } from './answer-into.ts';
 import type { Step } from './context.ts';
 import type { Effects } from './effects.ts';
-import { CallFailure, during, isHttpToolError, toolFailure, uncertain } from './failures.ts';
+import { CallFailure, during, isRemoteError, toolFailure, uncertain } from './failures.ts';
 import type { ResolvedHttpTool } from './ports.ts';
 import { ask } from './question.ts';
 import { createValues } from './values.ts';
@@ -105,7 +105,7 @@ async function useHttp(
       idempotencyKey: step.keys.tool,
     });
   } catch (error) {
-    throw isHttpToolError(error) ? toolFailure(error, tool.repeatable) : error;
+    throw isRemoteError(error) ? toolFailure(error, tool.repeatable) : error;
   }
 }
 

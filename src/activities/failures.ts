@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { failures, type FailureType } from '../api/failures.ts';
-import type { HttpToolError, KnownError, SecretError } from './ports.ts';
+import type { RemoteError, KnownError, SecretError } from './ports.ts';
 
 const messageCharactersMax = 300;
 /** The server's timer queue looks a second ahead: a shorter wait takes as long. */
@@ -69,7 +69,7 @@ export async function during<R>(what: string, effect: () => Promise<R>): Promise
  * What a tool's error means. A call that may have arrived at a tool that must not be repeated is `ToolUncertain`,
  * unless the tool said by 429 that it did nothing.
  */
-export function toolFailure(error: HttpToolError, repeatable: boolean): CallFailure {
+export function toolFailure(error: RemoteError, repeatable: boolean): CallFailure {
   const type = toolFailureType(error);
   if (repeatable || !error.sent || !failures[type].retryable || type === 'ToolRateLimited')
     return new CallFailure(type, error.message, error);
@@ -80,7 +80,7 @@ export function toolFailure(error: HttpToolError, repeatable: boolean): CallFail
 export const uncertain = (what: string): string =>
   `${what}; it may have done its work, and its resource says that it must not be repeated (idempotentHint: false)`;
 
-function toolFailureType({ kind, status }: HttpToolError): FailureType {
+function toolFailureType({ kind, status }: RemoteError): FailureType {
   switch (kind) {
     case 'status':
       if (status === 429) return 'ToolRateLimited';
@@ -93,10 +93,13 @@ function toolFailureType({ kind, status }: HttpToolError): FailureType {
       return 'TemplateInvalid';
     case 'too-large':
       return 'PayloadTooLarge';
+    case 'protocol':
+    case 'refused':
+      return 'ToolRejected';
   }
 }
 
-export const isHttpToolError = (error: unknown): error is HttpToolError =>
+export const isRemoteError = (error: unknown): error is RemoteError =>
   error instanceof Error && 'kind' in error && 'sent' in error;
 
 const secretFailureTypes = {

@@ -175,3 +175,17 @@ export interface TranscriptPage {
 
 /** Answer of the workflow query `definition(hash)`: the definition, or the run to ask instead; null if unknown. */
 export type DefinitionAnswer = { readonly definition: Definition } | { readonly at: RunRef } | null;
+
+/** What an execution engine or an A2A server answered for its agent. */
+export interface EngineReply {
+  readonly messages: readonly Message[];
+  readonly usage?: ModelReply['usage'];
+}
+
+/** What an evaluator answered (contract section 7.1). */
+export interface EvaluatorReply {
+  readonly score: string;
+  readonly passed: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly usage?: ModelReply['usage'];
+}

@@ -56,6 +56,20 @@ export interface ModelDefinition {
   readonly properties: Readonly<Record<string, Value>>;
 }
 
+/** An MCP server, or an A2A server, with its headers. */
+interface Endpoint {
+  readonly namespace: string;
+  readonly name: string;
+  readonly address: Value;
+  readonly headers: readonly { readonly name: string; readonly value: Value }[];
+}
+
+export interface McpServerDefinition extends Endpoint {
+  readonly transport: 'http' | 'sse';
+  /** For the connection and for each call. */
+  readonly timeoutMs: number;
+}
+
 interface ToolFace {
   /** The name the model calls it by. */
   readonly name: string;

@@ -1,7 +1,7 @@
 import { DefaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { asStep } from '../../src/activities/context.ts';
 import { CallFailure, during, toFailure, toolFailure } from '../../src/activities/failures.ts';
-import type { HttpToolError } from '../../src/activities/ports.ts';
+import type { RemoteError } from '../../src/activities/ports.ts';
 import { failures, type FailureType } from '../../src/api/failures.ts';
 import { cancellation, FakeRuns, fakeRun, inActivity } from '../fakes/activity.ts';
 
@@ -78,10 +78,10 @@ test('an error keeps its name when it is told what was being tried', async () =>
   await expect(during('anything', () => Promise.reject(bug))).rejects.toBe(bug);
 });
 
-const toolError = (more: Partial<HttpToolError>): HttpToolError =>
+const toolError = (more: Partial<RemoteError>): RemoteError =>
   Object.assign(new Error('the reason'), { kind: 'network' as const, sent: true, ...more });
 
-test.each<[string, Partial<HttpToolError>, FailureType, FailureType]>([
+test.each<[string, Partial<RemoteError>, FailureType, FailureType]>([
   ['429', { kind: 'status', status: 429 }, 'ToolRateLimited', 'ToolRateLimited'],
   ['408', { kind: 'status', status: 408 }, 'ToolUnavailable', 'ToolUncertain'],
   ['503', { kind: 'status', status: 503 }, 'ToolUnavailable', 'ToolUncertain'],

@@ -3,7 +3,7 @@ import { queryEscape } from '../templates/go-escape.ts';
 import { formatFloat } from '../templates/go-float.ts';
 import { renderGoTemplate } from '../templates/render-go-template.ts';
 import { TemplateError, TemplateOutputTooLargeError } from '../templates/template-error.ts';
-import { HttpToolError } from './http-tool-error.ts';
+import { RemoteError } from '../remote-error.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ function urlOf(pattern: string, args: Arguments): URL {
   );
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new HttpToolError(
+  throw new RemoteError(
     'template',
     `failed to fetch URL: ${JSON.stringify(pattern.split('?')[0])} gives no http or https URL with the arguments of this call; correct spec.http.url of the Tool`,
     { sent: false },
@@ -66,7 +66,7 @@ function bodyOf({ method, body, bodyParameters }: ResolvedHttpTool, args: Argume
     if (!(error instanceof TemplateError)) throw error;
     const problem =
       error.phase === 'parse' ? 'invalid template syntax in body' : 'body template execution failed';
-    throw new HttpToolError(
+    throw new RemoteError(
       error instanceof TemplateOutputTooLargeError ? 'too-large' : 'template',
       `failed to resolve body template: ${problem}: ${error.message}`,
       { sent: false },

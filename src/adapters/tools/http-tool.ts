@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
 import type { HttpToolPort } from '../../activities/ports.ts';
 import { retryAfterMs } from '../retry-after.ts';
-import { HttpToolError } from './http-tool-error.ts';
+import { RemoteError } from '../remote-error.ts';
 import { httpToolRequest, type ToolRequest } from './http-tool-request.ts';
 import { redirected } from './redirected.ts';
 import { readCapped } from './read-capped.ts';
@@ -19,7 +19,7 @@ export interface HttpToolOptions {
 
 /**
  * Uses HTTP tools over pooled connections, once per call: whether to try again is Temporal's to decide. An aborted call
- * rejects with the signal's reason, every other failure with an HttpToolError.
+ * rejects with the signal's reason, every other failure with a RemoteError.
  */
 export function createHttpTools(options: HttpToolOptions = {}): HttpToolPort & { close(): Promise<void> } {
   const agent = new Agent({
@@ -54,9 +54,9 @@ async function fetchText(agent: Agent, request: ToolRequest, { signal, timeoutMs
     return await readCapped(answer.body);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof HttpToolError) throw error;
+    if (error instanceof RemoteError) throw error;
     const problem = deadline.aborted ? `no answer within ${timeoutMs / 1_000} s` : problemOf(error);
-    throw new HttpToolError(
+    throw new RemoteError(
       deadline.aborted ? 'timeout' : kindOf(error),
       `failed to fetch URL: ${request.method} ${shown(request.url)}: ${problem}`,
       journey,
@@ -88,7 +88,7 @@ async function follow(
     await answer.body.dump({ limit: errorBodyBytesMax });
     current = next;
   }
-  throw new HttpToolError(
+  throw new RemoteError(
     'network',
     `failed to fetch URL: ${request.method} ${shown(request.url)}: stopped after ${redirectsMax} redirects`,
     { sent: true },
@@ -112,11 +112,11 @@ const noting =
       onResponseError: (...facts) => handler.onResponseError?.(...facts),
     });
 
-async function refusal(answer: Dispatcher.ResponseData): Promise<HttpToolError> {
+async function refusal(answer: Dispatcher.ResponseData): Promise<RemoteError> {
   const { statusCode: status, statusText } = answer;
   await answer.body.dump({ limit: errorBodyBytesMax });
   const reason = statusText || (STATUS_CODES[status] ?? '');
-  return new HttpToolError('status', `HTTP error ${status}: ${`${status} ${reason}`.trim()}`, {
+  return new RemoteError('status', `HTTP error ${status}: ${`${status} ${reason}`.trim()}`, {
     sent: true,
     status,
     retryAfterMs: retryAfterMs({ get: (name) => header(answer, name) ?? null }, Date.now()),
@@ -139,7 +139,7 @@ function basicAuthentication({ username, password }: URL): Record<string, string
 const shown = (url: URL) => url.origin + url.pathname;
 
 /** A header that cannot be sent (say, a Secret that ends in a newline) stays so; the network may recover. */
-function kindOf(error: unknown): HttpToolError['kind'] {
+function kindOf(error: unknown): RemoteError['kind'] {
   const code = codeOf(error);
   if (code === 'UND_ERR_INVALID_ARG') return 'template';
   return /TIMEOUT|TIMEDOUT/.test(code) ? 'timeout' : 'network';

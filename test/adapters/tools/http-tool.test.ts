@@ -9,7 +9,7 @@ import {
 } from 'node:net';
 import type { ResolvedHttpTool } from '../../../src/activities/ports.ts';
 import { createHttpTools } from '../../../src/adapters/tools/http-tool.ts';
-import { HttpToolError } from '../../../src/adapters/tools/http-tool-error.ts';
+import { RemoteError } from '../../../src/adapters/remote-error.ts';
 
 /** Megabytes go over loopback, on machines that do other things besides. */
 jest.setTimeout(60_000);
@@ -76,12 +76,12 @@ const call = (
   signal: AbortSignal = new AbortController().signal,
 ) => tools.call(tool, args, { signal, idempotencyKey: 'key-1' });
 
-async function failureOf(promise: Promise<unknown>): Promise<HttpToolError> {
+async function failureOf(promise: Promise<unknown>): Promise<RemoteError> {
   const outcome = await promise.then(
     (value) => value,
     (error: unknown) => error,
   );
-  if (!(outcome instanceof HttpToolError)) throw new Error('expected an HttpToolError', { cause: outcome });
+  if (!(outcome instanceof RemoteError)) throw new Error('expected a RemoteError', { cause: outcome });
   return outcome;
 }
 
