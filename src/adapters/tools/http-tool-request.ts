@@ -4,23 +4,16 @@ import { formatFloat } from '../templates/go-float.ts';
 import { renderGoTemplate } from '../templates/render-go-template.ts';
 import { TemplateError, TemplateOutputTooLargeError } from '../templates/template-error.ts';
 import { RemoteError } from '../remote-error.ts';
+import { httpUrl, type HttpRequest } from '../http/http-request.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
-
-export interface ToolRequest {
-  readonly url: URL;
-  readonly method: string;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
 
 /** The request that uses a tool with these arguments (contract 4.8, rules 3 to 5); nothing has been sent yet. */
 export function httpToolRequest(
   tool: ResolvedHttpTool,
   args: Arguments,
   idempotencyKey: string,
-): ToolRequest {
+): HttpRequest {
   const body = bodyOf(tool, args);
   return {
     url: urlOf(tool.url, args),
@@ -39,8 +32,8 @@ function urlOf(pattern: string, args: Arguments): URL {
   const text = pattern.replace(/\{([^{}]*)\}/g, (placeholder, name: string) =>
     Object.hasOwn(args, name) ? queryEscape(urlText(args[name])) : placeholder,
   );
-  const url = URL.parse(text);
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  const url = httpUrl(text);
+  if (url) return url;
   throw new RemoteError(
     'template',
     `failed to fetch URL: ${JSON.stringify(pattern.split('?')[0])} gives no http or https URL with the arguments of this call; correct spec.http.url of the Tool`,

@@ -1,4 +1,4 @@
-/** The most that is kept of a tool's answer, in bytes of UTF-8, the marker included. */
+/** The most that is kept of an answer as text, in bytes of UTF-8, the marker included. */
 export const contentBytesMax = 1024 * 1024;
 
 /** How much beyond that is read, only to tell how much was left out and to keep the connection. */
