@@ -1,7 +1,7 @@
 /** An Agent: a prompt, a model and tools (contract 1.3). */
 import { z } from 'zod';
 import { everyItem, rules } from './rules.ts';
-import { AgentParameters, Conditions, JsonSchema, listMax, nameMax, Ref } from './values.ts';
+import { AgentParameters, Conditions, JsonSchema, listMax, nameMax, OnError, Ref } from './values.ts';
 
 /** Names of the tools that need no Tool object; `terminate_team` is an older page's `terminate` (contract 9, row 15). */
 export const builtInTools = { noop: 'noop', terminate: 'terminate', terminate_team: 'terminate' } as const;
@@ -17,6 +17,9 @@ export const AgentTool = z.object({
     .array(z.object({ name: z.string().min(1), value: z.string().optional() }))
     .optional()
     .describe('Applied to the result in turn; jq is the only one.'),
+  onError: OnError.optional().describe(
+    "continue tells the model the tool's error; the Tool decides if absent.",
+  ),
 });
 export type AgentTool = z.infer<typeof AgentTool>;
 

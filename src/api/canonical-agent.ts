@@ -2,7 +2,7 @@ import { AgentSpec, builtInTools, type AgentTool } from './agent.ts';
 import { canonicalParameters, parameterProblems, type NamedSource } from './canonical-values.ts';
 import { isInvalid, problemsAmong, readSpec, type Invalid } from './problems.ts';
 import type { JsonSchema } from './snapshot.ts';
-import type { Ref } from './values.ts';
+import type { OnError, Ref } from './values.ts';
 
 export interface CanonicalAgent {
   /** The system message as written; a Go template if there are parameters. */
@@ -21,6 +21,8 @@ export type CanonicalAgentTool = {
   /** Replaces the tool's own description. */
   readonly description?: string | undefined;
   readonly functions: readonly { readonly name: string; readonly value: string }[];
+  /** Absent: as the Tool says. */
+  readonly onError?: OnError | undefined;
 } & (
   | {
       readonly type: 'built-in';
@@ -43,7 +45,7 @@ export function canonicalAgent(written: unknown): CanonicalAgent | Invalid {
     prompt: spec.prompt ?? '',
     description: spec.description,
     modelRef: modelRefOf(spec),
-    tools: (spec.tools ?? []).map(canonicalTool),
+    tools: (spec.tools ?? []).map(canonicalAgentTool),
     parameters: canonicalParameters(spec.parameters),
     executionEngine: spec.executionEngine,
     outputSchema: spec.outputSchema,
@@ -53,10 +55,12 @@ export function canonicalAgent(written: unknown): CanonicalAgent | Invalid {
 /** What one Agent can tell about itself (contract 2.3, rules 2 and 3). */
 export const agentProblems = (spec: AgentSpec): readonly string[] => [
   ...parameterProblems(spec.parameters),
-  ...(spec.tools ?? []).flatMap((tool, index) => toolProblem(tool, `tool[${index}]`)),
+  ...(spec.tools ?? []).flatMap(agentToolProblem),
 ];
 
-function toolProblem({ type, name }: AgentTool, tool: string): readonly string[] {
+/** As `agentProblems`, of the tool at this index. */
+export function agentToolProblem({ type, name }: AgentTool, index: number): readonly string[] {
+  const tool = `tool[${index}]`;
   if (type !== 'built-in') return problemsAmong(!name && `${tool}: custom tools must specify a name`);
   return problemsAmong(
     !name && `${tool}: built-in tools must specify a name`,
@@ -67,12 +71,18 @@ function toolProblem({ type, name }: AgentTool, tool: string): readonly string[]
 }
 
 /** `model` may say a provider's type as well; the Model itself knows better. */
-function modelRefOf({ modelRef, model }: AgentSpec): Ref | undefined {
+export function modelRefOf({ modelRef, model }: AgentSpec): Ref | undefined {
   return modelRef ?? (model && { name: model.name, namespace: model.namespace });
 }
 
-function canonicalTool({ type, name = '', description, functions = [] }: AgentTool): CanonicalAgentTool {
-  const more = { description, functions: functions.map(({ name: fn, value = '' }) => ({ name: fn, value })) };
+/** The tool in one shape; where its type is not given, its name tells whether it is a built-in one. */
+export function canonicalAgentTool(tool: AgentTool): CanonicalAgentTool {
+  const { type, name = '', description, functions = [], onError } = tool;
+  const more = {
+    description,
+    functions: functions.map(({ name: fn, value = '' }) => ({ name: fn, value })),
+    onError,
+  };
   const mayBeBuiltIn = type === 'built-in' || type === undefined;
   if (!mayBeBuiltIn || !isBuiltIn(name)) return { type: 'custom', name, ...more };
 

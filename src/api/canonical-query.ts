@@ -64,7 +64,8 @@ export const queryProblems = (spec: QuerySpec): readonly string[] => [
   ),
 ];
 
-function targetsOf({ target, targets = [], team }: QuerySpec): readonly Target[] {
+/** Every spelling's targets, in the order of the fields. */
+export function targetsOf({ target, targets = [], team }: QuerySpec): readonly Target[] {
   return [
     ...(target ? [target] : []),
     ...targets,

@@ -59,20 +59,31 @@ export function canonicalTeam(written: unknown, name: string): CanonicalTeam | I
 
 /** What one Team can tell about itself (contract 2.4, rules 1 and 2). */
 export const teamProblems = (spec: TeamSpec, name: string): readonly string[] => [
+  ...strategyProblems(spec),
+  ...spec.members.flatMap((member, index) => memberProblem(member, index, name)),
+];
+
+/** As `teamProblems`, of the strategy. */
+export const strategyProblems = (spec: TeamSpec): readonly string[] => [
   ...problemsAmong(
     // ARK's words: its list is of its own strategies, ours has `parallel` too.
     !strategyOf(spec) &&
       `unsupported strategy '${spec.strategy}': must be 'sequential', 'round-robin', 'selector', or 'graph'`,
   ),
   ...(spec.strategy === 'graph' ? graphProblems(spec) : []),
-  ...spec.members.flatMap((member, index) =>
-    problemsAmong(
-      member.name === name && `team member ${index}: team '${name}' cannot reference itself`,
-      !['agent', 'team'].includes(member.type) &&
-        `team member ${index} has invalid type '${member.type}': must be 'agent' or 'team'`,
-    ),
-  ),
 ];
+
+/** As `teamProblems`, of the member at this index; `team` is the Team's own name. */
+export const memberProblem = (
+  { name, type }: TeamSpec['members'][number],
+  index: number,
+  team: string,
+): readonly string[] =>
+  problemsAmong(
+    name === team && `team member ${index}: team '${team}' cannot reference itself`,
+    !['agent', 'team'].includes(type) &&
+      `team member ${index} has invalid type '${type}': must be 'agent' or 'team'`,
+  );
 
 function graphProblems(spec: TeamSpec): readonly string[] {
   if (!spec.graph) return ['graph strategy requires graph configuration'];

@@ -10,7 +10,7 @@ import { parseDuration } from './durations.ts';
 import { isInvalid, problemsAmong, readSpec, type Invalid } from './problems.ts';
 import type { HttpToolDefinition, JsonSchema } from './snapshot.ts';
 import { ToolSpec } from './tool.ts';
-import type { Ref } from './values.ts';
+import type { OnError, Ref } from './values.ts';
 
 export type CanonicalTool = {
   readonly description?: string | undefined;
@@ -18,6 +18,7 @@ export type CanonicalTool = {
   readonly inputSchema?: JsonSchema | undefined;
   /** False where the resource says `idempotentHint: false`: then a call that may have arrived is not repeated. */
   readonly repeatable: boolean;
+  readonly onError: OnError;
 } & (
   | {
       readonly type: 'http';
@@ -46,6 +47,7 @@ export function canonicalTool(written: unknown): CanonicalTool | Invalid {
     description: spec.description,
     inputSchema: spec.inputSchema,
     repeatable: spec.annotations?.idempotentHint !== false,
+    onError: spec.onError ?? 'fail',
   };
   const http = httpOf(spec);
   if (http) {

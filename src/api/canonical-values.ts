@@ -43,6 +43,15 @@ export function sourceProblem({ value, valueFrom }: ValueSource): string | undef
   return secretKeyRef || configMapKeyRef || serviceRef ? undefined : 'no valid valueFrom source specified';
 }
 
+/** Contract 2.7 and 2.8: the address of something far away. */
+export function addressProblem(address: ValueSource): string | undefined {
+  const problem = sourceProblem(address);
+  return problem && `failed to resolve Address: ${problem}`;
+}
+
+/** A header or a parameter with neither a value nor a place where one is. */
+export const isUnset = (value: Omit<Parameter, 'name'>): boolean => isEmpty(parameterSource(value));
+
 /** Contract 3.10: a value that is not empty, else ConfigMap before Secret; queryParameterRef as in contract 9, row 12. */
 export function parameterSource({ value = '', valueFrom = {} }: Omit<Parameter, 'name'>): ParameterSource {
   const { configMapKeyRef, secretKeyRef, queryParameterRef } = valueFrom;
@@ -58,18 +67,22 @@ export const canonicalParameters = (parameters: readonly Parameter[] = []): read
 
 /** Contract 2.1: what admission says of the parameters of a Query or an Agent. */
 export const parameterProblems = (parameters: readonly Parameter[] = []): readonly string[] =>
-  parameters.flatMap(({ name, value = '', valueFrom }, index) => {
-    const { configMapKeyRef, secretKeyRef, queryParameterRef } = valueFrom ?? {};
-    const sources = [configMapKeyRef, secretKeyRef, queryParameterRef].filter(
-      (source) => source !== undefined,
-    );
-    const parameter = `parameter[${index}] '${name}'`;
-    return problemsAmong(
-      value !== '' && valueFrom && `${parameter}: cannot specify both value and valueFrom`,
-      value === '' && !valueFrom && `${parameter}: must specify either value or valueFrom`,
-      valueFrom && sources.length !== 1 && `${parameter}: valueFrom must specify exactly one source`,
-    );
-  });
+  parameters.flatMap(parameterProblem);
+
+/** As `parameterProblems`, of the one at this index. */
+export function parameterProblem(
+  { name, value = '', valueFrom }: Parameter,
+  index: number,
+): readonly string[] {
+  const { configMapKeyRef, secretKeyRef, queryParameterRef } = valueFrom ?? {};
+  const sources = [configMapKeyRef, secretKeyRef, queryParameterRef].filter((source) => source !== undefined);
+  const parameter = `parameter[${index}] '${name}'`;
+  return problemsAmong(
+    value !== '' && valueFrom && `${parameter}: cannot specify both value and valueFrom`,
+    value === '' && !valueFrom && `${parameter}: must specify either value or valueFrom`,
+    valueFrom && sources.length !== 1 && `${parameter}: valueFrom must specify exactly one source`,
+  );
+}
 
 /** The list of headers, whether it was written as a list or as a map; a map has no order of its own. */
 function headerList(headers: Headers): readonly Header[] {
@@ -85,7 +98,7 @@ export const canonicalHeaders = (headers: Headers = []): readonly NamedSource[] 
 /** Contract 3.10: ARK finds these when it sends the request; its own admission does not look. */
 export const headerProblems = (headers: Headers = []): readonly string[] =>
   headerList(headers)
-    .filter(({ value }) => isEmpty(parameterSource(value)))
+    .filter(({ value }) => isUnset(value))
     .map(({ name }) => `header ${name}: header value must specify either value or valueFrom.secretKeyRef`);
 
 export const isEmpty = (source: Source | ParameterSource) => source.from === 'literal' && source.value === '';

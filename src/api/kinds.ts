@@ -1,6 +1,12 @@
 /** The table of Kinds: everything that installs, watches or prints them reads it (contract 1). */
 import type { z } from 'zod';
+import { A2aServerSpec, A2aServerStatus } from './a2a-server.ts';
 import { AgentSpec, AgentStatus } from './agent.ts';
+import { EvaluationSpec, EvaluationStatus } from './evaluation.ts';
+import { EvaluatorSpec, EvaluatorStatus } from './evaluator.ts';
+import { executionEngineRules, ExecutionEngineSpec, ExecutionEngineStatus } from './execution-engine.ts';
+import { McpServerSpec, McpServerStatus } from './mcp-server.ts';
+import { MemorySpec, MemoryStatus } from './memory.ts';
 import { ModelSpec, ModelStatus } from './model.ts';
 import { QuerySpec, QueryStatus } from './query.ts';
 import type { Rule } from './rules.ts';
@@ -111,4 +117,108 @@ export const toolKind = {
   columns: [],
 } as const satisfies Kind;
 
-export const kinds: readonly Kind[] = [queryKind, agentKind, teamKind, modelKind, toolKind];
+const address: Column = { name: 'Address', type: 'string', jsonPath: '.status.lastResolvedAddress' };
+
+const conditionColumn = (type: string): Column => ({
+  name: type,
+  type: 'string',
+  jsonPath: `.status.conditions[?(@.type=="${type}")].status`,
+});
+
+export const mcpServerKind = {
+  kind: 'MCPServer',
+  version: 'v1alpha1',
+  plural: 'mcpservers',
+  singular: 'mcpserver',
+  listKind: 'MCPServerList',
+  description: 'MCPServer offers tools over MCP; each becomes a Tool.',
+  spec: McpServerSpec,
+  status: McpServerStatus,
+  columns: [
+    conditionColumn('Ready'),
+    conditionColumn('Discovering'),
+    { name: 'Tools', type: 'integer', jsonPath: '.status.toolCount' },
+    age,
+  ],
+} as const satisfies Kind;
+
+export const memoryKind = {
+  kind: 'Memory',
+  version: 'v1alpha1',
+  plural: 'memories',
+  singular: 'memory',
+  listKind: 'MemoryList',
+  description: 'Memory is a service that keeps conversations.',
+  spec: MemorySpec,
+  status: MemoryStatus,
+  columns: [phase, address, age],
+} as const satisfies Kind;
+
+export const evaluatorKind = {
+  kind: 'Evaluator',
+  version: 'v1alpha1',
+  plural: 'evaluators',
+  singular: 'evaluator',
+  listKind: 'EvaluatorList',
+  description: 'Evaluator is a service that judges answers.',
+  spec: EvaluatorSpec,
+  status: EvaluatorStatus,
+  columns: [phase, address, age],
+} as const satisfies Kind;
+
+export const evaluationKind = {
+  kind: 'Evaluation',
+  version: 'v1alpha1',
+  plural: 'evaluations',
+  singular: 'evaluation',
+  listKind: 'EvaluationList',
+  description: 'Evaluation asks an Evaluator for one judgement and holds it.',
+  spec: EvaluationSpec,
+  status: EvaluationStatus,
+  columns: [
+    { name: 'Type', type: 'string', jsonPath: '.spec.type' },
+    phase,
+    { name: 'Score', type: 'string', jsonPath: '.status.score' },
+    { name: 'Passed', type: 'boolean', jsonPath: '.status.passed' },
+    age,
+  ],
+} as const satisfies Kind;
+
+export const a2aServerKind = {
+  kind: 'A2AServer',
+  version: 'v1prealpha1',
+  plural: 'a2aservers',
+  singular: 'a2aserver',
+  listKind: 'A2AServerList',
+  description: 'A2AServer offers an agent over A2A, which becomes an Agent.',
+  spec: A2aServerSpec,
+  status: A2aServerStatus,
+  columns: [conditionColumn('Ready'), conditionColumn('Discovering'), address, age],
+} as const satisfies Kind;
+
+export const executionEngineKind = {
+  kind: 'ExecutionEngine',
+  version: 'v1prealpha1',
+  plural: 'executionengines',
+  singular: 'executionengine',
+  listKind: 'ExecutionEngineList',
+  description: 'ExecutionEngine is a service that runs agents.',
+  spec: ExecutionEngineSpec,
+  status: ExecutionEngineStatus,
+  rules: executionEngineRules,
+  columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }, phase, address, age],
+} as const satisfies Kind;
+
+export const kinds: readonly Kind[] = [
+  queryKind,
+  agentKind,
+  teamKind,
+  modelKind,
+  toolKind,
+  mcpServerKind,
+  memoryKind,
+  evaluatorKind,
+  evaluationKind,
+  a2aServerKind,
+  executionEngineKind,
+];

@@ -1,7 +1,7 @@
 /** A Model: a provider's model and how to reach it (contract 1.5). */
 import { z } from 'zod';
-import { isSet, rules, type Rule } from './rules.ts';
-import { ValueSource } from './values.ts';
+import { hasSource, rules, type Rule } from './rules.ts';
+import { Time, ValueSource } from './values.ts';
 
 const properties = z
   .record(z.string(), ValueSource)
@@ -43,22 +43,13 @@ function providerRules(provider: Provider): readonly Rule[] {
   if (provider === 'bedrock') return [isPresent];
 
   const doesNotApply = `self.type != '${provider}' || !has(self.config.${provider})`;
-  const baseUrl = `self.config.${provider}.baseUrl`;
-  const hasValue = isSet(baseUrl, 'value');
-  const sources = ['secretKeyRef', 'configMapKeyRef', 'serviceRef'].map(
-    (source) => `has(${baseUrl}.valueFrom.${source})`,
-  );
-  const unresolved = `failed to resolve ${providers[provider]} BaseURL:`;
   return [
     isPresent,
-    {
-      rule: `${doesNotApply} || ${hasValue} || has(${baseUrl}.valueFrom)`,
-      message: `${unresolved} value source must have either value or valueFrom specified`,
-    },
-    {
-      rule: `${doesNotApply} || ${hasValue} || !has(${baseUrl}.valueFrom) || ${sources.join(' || ')}`,
-      message: `${unresolved} no valid valueFrom source specified`,
-    },
+    ...hasSource(
+      `self.config.${provider}.baseUrl`,
+      `failed to resolve ${providers[provider]} BaseURL`,
+      doesNotApply,
+    ),
   ];
 }
 
@@ -81,5 +72,16 @@ export const ModelStatus = z.object({
   phase: z.enum(['running', 'ready', 'error']).optional(),
   message: z.string().optional(),
   resolvedAddress: z.string().optional(),
+  probe: z
+    .object({
+      hash: z
+        .string()
+        .optional()
+        .describe('Names what was asked: another spec or another Secret is another one.'),
+      time: Time.optional(),
+      failures: z.int().optional().describe('In a row; each doubles the wait for the next probe.'),
+    })
+    .optional()
+    .describe('The last time the model was asked whether it answers.'),
 });
 export type ModelStatus = z.infer<typeof ModelStatus>;

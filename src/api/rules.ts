@@ -51,3 +51,25 @@ const decimal = (i: string) =>
 /** CEL: `object` has `field`, and it is not the empty string, which ARK counts as absent. */
 export const isSet = (object: string, field: string) =>
   `(has(${object}.${field}) && ${object}.${field} != '')`;
+
+/** Contract 3.10: a value source has a value, or says where one is. `start` is the message's; `unless` where not to look. */
+export function hasSource(source: string, start: string, unless?: string): readonly Rule[] {
+  const skip = unless === undefined ? '' : `${unless} || `;
+  const hasValue = isSet(source, 'value');
+  const sources = ['secretKeyRef', 'configMapKeyRef', 'serviceRef'].map(
+    (one) => `has(${source}.valueFrom.${one})`,
+  );
+  return [
+    {
+      rule: `${skip}${hasValue} || has(${source}.valueFrom)`,
+      message: `${start}: value source must have either value or valueFrom specified`,
+    },
+    {
+      rule: `${skip}${hasValue} || !has(${source}.valueFrom) || ${sources.join(' || ')}`,
+      message: `${start}: no valid valueFrom source specified`,
+    },
+  ];
+}
+
+/** The address of something far away; the words are the same for every kind that has one (contract 2.7 and 2.8). */
+export const addressRules = hasSource('self.address', 'failed to resolve Address');

@@ -1,7 +1,7 @@
 /** A Tool: something an agent may call, over HTTP or MCP (contract 1.6). */
 import { z } from 'zod';
 import { rules } from './rules.ts';
-import { Headers, JsonSchema, listMax, Ref, UsedParameter } from './values.ts';
+import { Headers, JsonSchema, listMax, OnError, Ref, UsedParameter } from './values.ts';
 
 const url = z
   .string()
@@ -55,6 +55,9 @@ export const ToolSpec = z
     mcp: McpTool.optional(),
     mcpServer: Ref.optional().describe('Another spelling of mcp.mcpServerRef.'),
     function: z.string().min(1).optional().describe('Another spelling of mcp.toolName.'),
+    onError: OnError.optional().describe(
+      'continue tells the model what went wrong; fail, which is meant if absent, ends the run.',
+    ),
   })
   .meta(
     rules(

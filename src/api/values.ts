@@ -15,6 +15,7 @@ export const listMax = {
   tools: 256,
   members: 256,
   edges: 128,
+  headers: 64,
 };
 
 /** Kubernetes allows no object a longer name. */
@@ -65,7 +66,7 @@ export type ValueSource = z.infer<typeof ValueSource>;
 
 const parameter = { name: z.string().min(1).max(1024), value: z.string().optional() };
 
-/** A Query's own parameter. */
+/** A parameter of a Query, or of an evaluator. */
 export const Parameter = z.object({ ...parameter, valueFrom: z.object(objectSources).optional() });
 
 /** A parameter of something a Query uses, which may also ask for one of the Query's own. */
@@ -134,14 +135,35 @@ export const Headers = z
   });
 export type Headers = z.infer<typeof Headers>;
 
-export const LabelSelector = z
-  .object({
-    matchLabels: z.record(z.string(), z.string()).optional(),
-    matchExpressions: z
-      .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
-      .optional(),
-  })
-  .meta({ 'x-kubernetes-map-type': 'atomic' });
+/** The headers of a server, which belong to it and not to a Query: no parameters. */
+export const ServerHeaders = z
+  .array(
+    z.object({
+      name: z.string().min(1).max(256),
+      value: z.object({
+        value: z.string().optional(),
+        valueFrom: z
+          .object({ secretKeyRef: KeyRef.optional(), configMapKeyRef: KeyRef.optional() })
+          .optional(),
+      }),
+    }),
+  )
+  .max(listMax.headers);
+export type ServerHeaders = z.infer<typeof ServerHeaders>;
+
+/** CEL: a header has a value, or says where one is. */
+export const isSetHeader = (header: string) =>
+  `(${isSet(`${header}.value`, 'value')} || (has(${header}.value.valueFrom) && ` +
+  `(has(${header}.value.valueFrom.secretKeyRef) || has(${header}.value.valueFrom.configMapKeyRef))))`;
+
+export const labelSelector = {
+  matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z
+    .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
+    .optional(),
+};
+
+export const LabelSelector = z.object(labelSelector).meta({ 'x-kubernetes-map-type': 'atomic' });
 export type LabelSelector = z.infer<typeof LabelSelector>;
 
 /** A JSON schema, kept as it is. */
@@ -172,6 +194,18 @@ export type Condition = z.infer<typeof Condition>;
 export const Conditions = z
   .array(Condition)
   .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+
+/** The status of everything that is an address and nothing more (contract 3.6). */
+export const AddressStatus = z.object({
+  lastResolvedAddress: z.string().optional(),
+  phase: z.enum(['running', 'ready', 'error']).optional(),
+  message: z.string().optional(),
+});
+export type AddressStatus = z.infer<typeof AddressStatus>;
+
+/** What a tool's error is: the end of the run, or something the model is told (contract 9, row 26). */
+export const OnError = z.enum(['fail', 'continue']);
+export type OnError = z.infer<typeof OnError>;
 
 export const TokenUsage = z.object({
   promptTokens: z.int().optional(),

@@ -9,7 +9,7 @@ interface Node {
   readonly items?: Node;
   readonly additionalProperties?: Node;
   readonly enum?: readonly string[];
-  readonly default?: string;
+  readonly default?: unknown;
   readonly minLength?: number;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
@@ -61,8 +61,14 @@ describe.each(kinds)('$kind', (kind) => {
       expect.arrayContaining([...(field?.isRequired ? ['req'] : []), ...(field?.minLength ? ['min1'] : [])]),
     );
     // What ARK requires may have a default here.
-    expect(field?.default).toBe(defaultIn(rules) ?? (rules.includes('req') ? field?.default : undefined));
+    const ourDefault = field?.default === undefined ? undefined : String(field.default);
+    expect(ourDefault).toBe(defaultIn(rules) ?? (rules.includes('req') ? ourDefault : undefined));
     expect(field?.enum ?? rules).toEqual(expect.arrayContaining(enumerated(rules)));
+  });
+
+  test('has the version of ARK', () => {
+    const version = ['A2AServer', 'ExecutionEngine'].includes(kind.kind) ? 'v1prealpha1' : 'v1alpha1';
+    expect(toCrd(kind).spec.versions.map(({ name }) => name)).toEqual([version]);
   });
 
   test('asks for no field that ARK does not have', () => {
@@ -80,7 +86,7 @@ describe.each(kinds)('$kind', (kind) => {
     expect(crd.names).toEqual({
       kind: kind.kind,
       listKind: `${kind.kind}List`,
-      plural: kind.kind === 'Query' ? 'queries' : `${kind.kind.toLowerCase()}s`,
+      plural: `${kind.kind.toLowerCase()}s`.replace(/ys$/, 'ies'),
       singular: kind.kind.toLowerCase(),
     });
     const shown = kind.columns.filter(({ priority }) => priority === undefined).map(({ name }) => name);

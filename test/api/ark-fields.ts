@@ -56,6 +56,33 @@ const provider = (fields: Fields): Fields => ({
   ...under('.properties.*', valueSource('')),
 });
 
+const headers: Fields = {
+  '': 'array',
+  '[].name': 'string req min1',
+  '[].value': 'object req',
+  '[].value.value': 'string',
+  '[].value.valueFrom': 'object',
+  ...under('[].value.valueFrom.secretKeyRef', { '': 'object', ...keyRef }),
+};
+
+const conditions: Fields = {
+  '': 'array',
+  '[].type': 'string req',
+  '[].status': 'string req True|False|Unknown',
+  '[].reason': 'string req min1',
+  '[].message': 'string req',
+  '[].lastTransitionTime': 'string req',
+  '[].observedGeneration': 'integer',
+};
+
+const addressStatus: Fields = {
+  'status.lastResolvedAddress': 'string',
+  'status.phase': 'string running|ready|error',
+  'status.message': 'string',
+};
+
+const evaluatorRef: Fields = { '': 'object', ...objectRef, ...under('.parameters', parameters) };
+
 export const arkFields: Readonly<Record<string, Fields>> = {
   Query: {
     'spec.input': 'string req min1',
@@ -172,6 +199,100 @@ export const arkFields: Readonly<Record<string, Fields>> = {
     'status.state': 'string',
     'status.message': 'string',
   },
+  MCPServer: {
+    ...under('spec.address', valueSource('req')),
+    // Required, and its default satisfies that.
+    'spec.transport': 'string req =http http|sse',
+    ...under('spec.headers', headers),
+    'spec.timeout': 'string =30s',
+    'spec.pollInterval': 'string =1m',
+    'spec.description': 'string',
+    'status.resolvedAddress': 'string',
+    'status.toolCount': 'integer',
+    ...under('status.conditions', conditions),
+  },
+  Memory: { ...under('spec.address', valueSource('req')), ...addressStatus },
+  Evaluator: {
+    ...under('spec.address', valueSource('req')),
+    'spec.description': 'string',
+    ...under('spec.selector', labelSelector),
+    'spec.selector.resourceType': 'string req Query|Query',
+    'spec.selector.apiGroup': 'string =ark.mckinsey.com',
+    'spec.selector.namespaces': 'array',
+    'spec.selector.namespaces[]': 'string',
+    ...under('spec.selector.namespaceSelector', labelSelector),
+    ...under('spec.parameters', parameters),
+    ...addressStatus,
+  },
+  Evaluation: {
+    'spec.type': 'string =direct direct|baseline|query|batch|event',
+    ...under('spec.evaluator', evaluatorRef),
+    'spec.ttl': 'string =720h',
+    'spec.timeout': 'string =5m',
+    'spec.config': 'object req',
+    'spec.config.input': 'string',
+    'spec.config.output': 'string',
+    ...under('spec.config.queryRef', { '': 'object', ...objectRef, '.responseTarget': 'string' }),
+    'spec.config.rules': 'array',
+    'spec.config.rules[].name': 'string req min1',
+    'spec.config.rules[].expression': 'string req',
+    'spec.config.rules[].description': 'string',
+    'spec.config.rules[].weight': 'integer',
+    'spec.config.evaluations': 'array',
+    ...under('spec.config.evaluations[]', objectRef),
+    'spec.config.items': 'array',
+    'spec.config.items[].name': 'string',
+    'spec.config.items[].type': 'string req direct|query|baseline|event',
+    'spec.config.items[].config': 'object req',
+    ...under('spec.config.items[].evaluator', { ...evaluatorRef, '': 'object req' }),
+    'spec.config.items[].ttl': 'string',
+    'spec.config.items[].timeout': 'string',
+    'spec.config.template': 'object',
+    'spec.config.template.namePrefix': 'string',
+    'spec.config.template.type': 'string req direct|query|baseline|event',
+    'spec.config.template.config': 'object req',
+    ...under('spec.config.template.evaluator', { ...evaluatorRef, '': 'object req' }),
+    ...under('spec.config.template.parameters', parameters),
+    ...under('spec.config.querySelector', labelSelector),
+    'spec.config.concurrency': 'integer =10',
+    'spec.config.continueOnFailure': 'boolean =false',
+    'status.phase': 'string pending|running|error|done|canceled',
+    'status.message': 'string',
+    'status.score': 'string',
+    'status.passed': 'boolean',
+    ...under('status.tokenUsage', {
+      '': 'object',
+      '.promptTokens': 'integer',
+      '.completionTokens': 'integer',
+      '.totalTokens': 'integer',
+    }),
+    'status.duration': 'string',
+    'status.batchProgress': 'object',
+    'status.batchProgress.total': 'integer',
+    'status.batchProgress.completed': 'integer',
+    'status.batchProgress.failed': 'integer',
+    'status.batchProgress.running': 'integer',
+    'status.batchProgress.childEvaluations': 'array',
+    'status.batchProgress.childEvaluations[].name': 'string req',
+    'status.batchProgress.childEvaluations[].phase': 'string pending|running|error|done|canceled',
+    'status.batchProgress.childEvaluations[].score': 'string',
+    'status.batchProgress.childEvaluations[].passed': 'boolean',
+    'status.batchProgress.childEvaluations[].message': 'string',
+  },
+  A2AServer: {
+    ...under('spec.address', valueSource('req')),
+    ...under('spec.headers', headers),
+    'spec.description': 'string',
+    'spec.pollInterval': 'string =1m',
+    'status.lastResolvedAddress': 'string',
+    ...under('status.conditions', conditions),
+  },
+  ExecutionEngine: {
+    'spec.type': 'string req',
+    ...under('spec.address', valueSource('req')),
+    'spec.description': 'string',
+    ...addressStatus,
+  },
 };
 
 /** Printer columns, by name and in order (contract section 1). */
@@ -181,4 +302,10 @@ export const arkColumns: Readonly<Record<string, readonly string[]>> = {
   Team: [],
   Model: ['Model', 'Phase', 'Type', 'Age'],
   Tool: [],
+  MCPServer: ['Ready', 'Discovering', 'Tools', 'Age'],
+  Memory: ['Phase', 'Address', 'Age'],
+  Evaluator: ['Phase', 'Address', 'Age'],
+  Evaluation: ['Type', 'Phase', 'Score', 'Passed', 'Age'],
+  A2AServer: ['Ready', 'Discovering', 'Address', 'Age'],
+  ExecutionEngine: ['Type', 'Phase', 'Address', 'Age'],
 };

@@ -1,8 +1,12 @@
-import { canonicalAgent } from '../../src/api/canonical-agent.ts';
+import { canonicalA2aServer } from '../../src/api/canonical-a2a-server.ts';
+import { canonicalAgent, type CanonicalAgent } from '../../src/api/canonical-agent.ts';
+import { canonicalExecutionEngine } from '../../src/api/canonical-execution-engine.ts';
+import { canonicalMcpServer } from '../../src/api/canonical-mcp-server.ts';
 import { canonicalModel } from '../../src/api/canonical-model.ts';
 import { canonicalQuery } from '../../src/api/canonical-query.ts';
 import { canonicalTeam } from '../../src/api/canonical-team.ts';
 import { canonicalTool } from '../../src/api/canonical-tool.ts';
+import { kinds } from '../../src/api/kinds.ts';
 import { asExpected, canonical, fixtures } from './fixtures.ts';
 
 const httpTool = (http: object, annotations?: object) =>
@@ -170,6 +174,71 @@ describe('defaults', () => {
   });
 });
 
+describe('an error of a tool', () => {
+  test.each([
+    [undefined, 'fail'],
+    ['fail', 'fail'],
+    ['continue', 'continue'],
+  ])('of onError %p of a Tool is to %s', (onError, meant) => {
+    const tool = { type: 'http', http: { url: 'http://a' }, onError };
+    expect(canonicalTool(tool)).toHaveProperty('onError', meant);
+  });
+
+  test.each([undefined, 'fail', 'continue'])('of an agent with onError %p', (onError) => {
+    const { tools } = canonicalAgent({ tools: [{ name: 'search', onError }] }) as CanonicalAgent;
+    expect(tools[0]?.onError).toBe(onError);
+  });
+});
+
+describe('servers', () => {
+  const address = { value: 'http://a' };
+
+  test.each([
+    [undefined, 60_000],
+    ['30s', 30_000],
+    ['0s', 0],
+    ['0', 0],
+  ])('polled every %p are polled every %d ms', (pollInterval, pollMs) => {
+    expect(canonicalMcpServer({ address, pollInterval })).toHaveProperty('pollMs', pollMs);
+    expect(canonicalA2aServer({ address, pollInterval })).toHaveProperty('pollMs', pollMs);
+  });
+
+  test.each([
+    [undefined, 30_000],
+    ['45s', 45_000],
+    ['0s', 30_000],
+    ['-1s', 30_000],
+    ['soon', 30_000],
+  ])('of MCP with a timeout of %p get %d ms', (timeout, timeoutMs) => {
+    expect(canonicalMcpServer({ address, timeout })).toMatchObject({ timeoutMs, transport: 'http' });
+  });
+
+  test('of A2A say all that is wrong with them in one sentence', () => {
+    const headers = [
+      { name: 'X-A', value: {} },
+      { name: 'X-A', value: { value: 'a' } },
+    ];
+    expect(canonicalA2aServer({ address: {}, headers, pollInterval: '-1s' })).toEqual({
+      problems: [
+        'validation failed: [address must specify either value or valueFrom ' +
+          'header X-A must specify either value or valueFrom duplicate header name: X-A ' +
+          'pollInterval cannot be negative]',
+      ],
+    });
+  });
+
+  test.each([
+    ['langchain', undefined, 'execute'],
+    ['a2a', undefined, 'a2a'],
+    ['langchain', 'a2a', 'a2a'],
+    ['langchain', 'execute', 'execute'],
+  ])('an engine of type %s with the annotation %p speaks %s', (type, annotation, protocol) => {
+    const annotations = annotation === undefined ? {} : { 'ark.mckinsey.com/engine-protocol': annotation };
+    const engine = canonicalExecutionEngine({ type, address }, { name: 'e', annotations });
+    expect(engine).toHaveProperty('protocol', protocol);
+  });
+});
+
 describe('where a value comes from', () => {
   const secretKeyRef = { name: 's', key: 'k' };
   const configMapKeyRef = { name: 'c', key: 'k' };
@@ -209,9 +278,10 @@ describe('a spec of any content', () => {
     { input: null },
     { members: null },
     { config: 3 },
+    { address: 'http://a' },
   ];
   const cases = nonsense.flatMap((spec) =>
-    ['Query', 'Team', 'Model', 'Tool'].map((kind) => ({ kind, spec })),
+    kinds.filter(({ kind }) => kind !== 'Agent').map(({ kind }) => ({ kind, spec })),
   );
 
   test.each(cases)('$spec is no $kind', ({ kind, spec }) => {

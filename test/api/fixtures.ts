@@ -1,7 +1,13 @@
 /** The manifests in test/api/fixtures, and what each is expected to come to. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
+import { canonicalA2aServer } from '../../src/api/canonical-a2a-server.ts';
 import { canonicalAgent } from '../../src/api/canonical-agent.ts';
+import { canonicalEvaluation } from '../../src/api/canonical-evaluation.ts';
+import { canonicalEvaluator } from '../../src/api/canonical-evaluator.ts';
+import { canonicalExecutionEngine } from '../../src/api/canonical-execution-engine.ts';
+import { canonicalMcpServer } from '../../src/api/canonical-mcp-server.ts';
+import { canonicalMemory } from '../../src/api/canonical-memory.ts';
 import { canonicalModel } from '../../src/api/canonical-model.ts';
 import { canonicalQuery } from '../../src/api/canonical-query.ts';
 import { canonicalTeam } from '../../src/api/canonical-team.ts';
@@ -10,9 +16,12 @@ import { canonicalTool } from '../../src/api/canonical-tool.ts';
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly annotations?: Expected };
+  readonly metadata: { readonly name: string; readonly annotations?: Annotations };
   readonly spec?: unknown;
 }
+
+/** In a fixture that is refused, what is expected. */
+type Annotations = Readonly<Record<string, string>> & Expected;
 
 /** The exact words of a refusal, or the field at which the schema itself refuses. */
 export interface Expected {
@@ -59,6 +68,18 @@ export function canonical({ kind, metadata, spec }: Manifest) {
       return canonicalModel(spec);
     case 'Tool':
       return canonicalTool(spec);
+    case 'MCPServer':
+      return canonicalMcpServer(spec);
+    case 'Memory':
+      return canonicalMemory(spec);
+    case 'Evaluator':
+      return canonicalEvaluator(spec);
+    case 'Evaluation':
+      return canonicalEvaluation(spec);
+    case 'A2AServer':
+      return canonicalA2aServer(spec);
+    case 'ExecutionEngine':
+      return canonicalExecutionEngine(spec, metadata);
     default:
       throw new Error(`no Kind ${kind}`);
   }
