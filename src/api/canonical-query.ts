@@ -53,16 +53,22 @@ export function canonicalQuery(written: unknown): CanonicalQuery | Invalid {
 
 /** What one Query can tell about itself (contract 2.2, rules 1, 3 and 4). */
 export const queryProblems = (spec: QuerySpec): readonly string[] => [
-  ...problemsAmong(
-    targetsOf(spec).length === 0 && !spec.selector && 'at least one target or selector must be specified',
-  ),
+  ...targetProblems(spec),
   ...parameterProblems(spec.parameters),
-  ...problemsAmong(
-    (spec.evaluators ?? []).length > 0 &&
-      spec.evaluatorSelector &&
-      'cannot specify both evaluators and evaluatorSelector',
-  ),
+  ...judgeProblems(spec),
 ];
+
+/** As `queryProblems`, of who is asked. */
+export const targetProblems = (spec: QuerySpec): readonly string[] =>
+  problemsAmong(
+    targetsOf(spec).length === 0 && !spec.selector && 'at least one target or selector must be specified',
+  );
+
+/** As `queryProblems`, of who judges. */
+export const judgeProblems = ({ evaluators = [], evaluatorSelector }: QuerySpec): readonly string[] =>
+  problemsAmong(
+    evaluators.length > 0 && evaluatorSelector && 'cannot specify both evaluators and evaluatorSelector',
+  );
 
 /** Every spelling's targets, in the order of the fields. */
 export function targetsOf({ target, targets = [], team }: QuerySpec): readonly Target[] {

@@ -8,7 +8,7 @@ import { Unbuildable, within } from './unbuildable.ts';
  * A value of a resource in `namespace` (contract section 3.10). ConfigMaps and Services are read now; a Secret stays
  * a reference, which nobody but the activity that uses it resolves.
  */
-export async function resolveValue(source: Source, namespace: string, read: Definitions): Promise<Value> {
+export async function resolveValue(source: Source, namespace: string, read: Places): Promise<Value> {
   switch (source.from) {
     case 'literal':
       return { value: source.value };
@@ -24,6 +24,9 @@ export async function resolveValue(source: Source, namespace: string, read: Defi
     }
   }
 }
+
+/** Where values lie that are no Secrets. */
+type Places = Pick<Definitions, 'configMap' | 'servicePorts'>;
 
 /** Parameters of a Query, an Agent, a header or a request body, by name; the last of a name wins. */
 export async function resolveParameters(
@@ -71,7 +74,7 @@ export async function resolveParameter(
 async function serviceUrl(
   { namespace: elsewhere, name, port, path }: Extract<Source, { from: 'service' }>,
   ownNamespace: string,
-  read: Definitions,
+  read: Places,
 ): Promise<string> {
   const namespace = elsewhere || ownNamespace;
   const service = `service ${namespace}/${name}`;
