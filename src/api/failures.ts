@@ -24,6 +24,7 @@ export const failures = {
   ToolNotFound: { retryable: false },
   ToolArgumentsInvalid: { retryable: false },
   ToolUncertain: { retryable: false },
+  ToolFilterFailed: { retryable: false },
 
   // What a call needs could not be read.
   SecretUnavailable: { retryable: false },
