@@ -53,6 +53,7 @@ export type A2aServerSpec = z.infer<typeof A2aServerSpec>;
 
 export const A2aServerStatus = z.object({
   lastResolvedAddress: z.string().optional(),
+  message: z.string().optional().describe('Why the last look at the server failed.'),
   conditions: Conditions.optional(),
 });
 export type A2aServerStatus = z.infer<typeof A2aServerStatus>;

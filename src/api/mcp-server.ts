@@ -34,6 +34,7 @@ export type McpServerSpec = z.infer<typeof McpServerSpec>;
 export const McpServerStatus = z.object({
   resolvedAddress: z.string().optional(),
   toolCount: z.int().optional(),
+  message: z.string().optional().describe('Why the last look at the server failed.'),
   conditions: Conditions.optional(),
 });
 export type McpServerStatus = z.infer<typeof McpServerStatus>;

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { installInto, type InstallOptions } from '../../../src/adapters/install/install-into.ts';
 import { connectKubernetes, type KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
+import { group, kinds } from '../../../src/api/kinds.ts';
 import { startApiServer, type ApiServer } from '../../api/api-server.ts';
 
 // An API server that has just started on a busy machine takes its time.
@@ -43,9 +44,9 @@ describe('an installation', () => {
     const outcomes = await install();
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['created']));
 
-    for (const kind of ['queries', 'agents', 'teams', 'models', 'tools']) {
-      const { status } = await server.call('GET', `/apis/ark.mckinsey.com/v1alpha1/${kind}`);
-      expect([kind, status]).toEqual([kind, 200]);
+    for (const { plural, version } of kinds) {
+      const { status } = await server.call('GET', `/apis/${group}/${version}/${plural}`);
+      expect([plural, status]).toEqual([plural, 200]);
     }
   });
 
@@ -98,10 +99,20 @@ describe('the rights', () => {
     [controller, 'create', 'subjectaccessreviews.authorization.k8s.io', true],
     [controller, 'impersonate', 'serviceaccounts', true],
     [controller, 'create', 'events', true],
-    // In its own name the controller reads no values, and rewrites no definitions.
-    [controller, 'get', 'secrets', false],
-    [controller, 'get', 'configmaps', false],
-    [controller, 'delete', 'agents.ark.mckinsey.com', false],
+    // In its own name the controller reads the values that what it asks itself needs, by their names.
+    [controller, 'get', 'secrets', true],
+    [controller, 'get', 'configmaps', true],
+    [controller, 'get', 'services', true],
+    [controller, 'list', 'secrets', false],
+    [controller, 'watch', 'secrets', false],
+    // It writes what servers offer, and no definitions of anybody else's.
+    [controller, 'create', 'tools.ark.mckinsey.com', true],
+    [controller, 'patch', 'tools.ark.mckinsey.com', true],
+    [controller, 'delete', 'tools.ark.mckinsey.com', true],
+    [controller, 'create', 'agents.ark.mckinsey.com', true],
+    [controller, 'delete', 'agents.ark.mckinsey.com', true],
+    [controller, 'patch', 'models.ark.mckinsey.com', false],
+    [controller, 'delete', 'mcpservers.ark.mckinsey.com', false],
     [controller, 'impersonate', 'users', false],
     [worker, 'impersonate', 'serviceaccounts', true],
     [worker, 'create', 'events', true],
@@ -114,6 +125,19 @@ describe('the rights', () => {
     [stranger, 'get', 'secrets', false],
   ])('%s may %s %s: %s', async (user, verb, resource, expected) => {
     expect(await may(user, verb, resource)).toBe(expected);
+  });
+
+  test('of people reach every kind, as far as each role says', async () => {
+    const roles = { viewer: 'view', editor: 'edit', admin: 'admin' };
+    for (const [role, aggregated] of Object.entries(roles)) {
+      const path = `/apis/rbac.authorization.k8s.io/v1/clusterroles/arkwright-${role}`;
+      const { body } = await server.call('GET', path);
+      const label = `rbac.authorization.k8s.io/aggregate-to-${aggregated}`;
+      expect(body.metadata.labels).toEqual({ [label]: 'true' });
+      expect(body.rules[0].resources).toEqual(kinds.map(({ plural }) => plural));
+      expect(body.rules[0].verbs.includes('patch')).toBe(role !== 'viewer');
+      expect(body.rules[0].verbs.includes('deletecollection')).toBe(role === 'admin');
+    }
   });
 
   test('leases only in the namespace of Arkwright', async () => {
