@@ -57,7 +57,7 @@ async function send<R>(
   { signal, timeoutMs, isAnswer = (status) => status < 400 }: Limits,
 ): Promise<R> {
   const journey = { sent: false };
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
   try {
     const answer = await follow(agent.compose(noting(journey)), request, {
       signal: AbortSignal.any([signal, deadline]),
