@@ -6,7 +6,19 @@ import { createResources } from '../adapters/kubernetes/resources.ts';
 import type { Resources } from '../adapters/kubernetes/resources.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { ControllerMetrics } from '../adapters/telemetry/metrics.ts';
-import { agentKind, group, modelKind, queryKind, teamKind, toolKind } from '../api/kinds.ts';
+import {
+  a2aServerKind,
+  agentKind,
+  evaluatorKind,
+  executionEngineKind,
+  group,
+  mcpServerKind,
+  memoryKind,
+  modelKind,
+  queryKind,
+  teamKind,
+  toolKind,
+} from '../api/kinds.ts';
 import type { Kind } from '../api/kinds.ts';
 import { namespaceIndex } from './kubernetes-definitions.ts';
 import { trimmedQuery } from './kubernetes-queries.ts';
@@ -26,11 +38,18 @@ export interface Watches {
   stop(): Promise<void>;
 }
 
+export interface WatchResourcesOptions {
+  readonly logger: Logger;
+  readonly metrics: ControllerMetrics;
+  /** Gets the key of everything else that changes. A run keeps what it started with: no Query need look at it. */
+  readonly onDefinition?: (resource: Resource, key: string) => void;
+}
+
 /** Local copies of all kinds a Query can name; `enqueue` gets the key of every Query that changes. */
 export function watchResources(
   connection: KubernetesConnection,
   enqueue: (key: string) => void,
-  { logger, metrics }: { readonly logger: Logger; readonly metrics: ControllerMetrics },
+  { logger, metrics, onDefinition = () => {} }: WatchResourcesOptions,
 ): Watches {
   const restarted = (kind: Kind) => () => metrics.watchRestarts.inc({ kind: kind.plural });
 
@@ -43,29 +62,30 @@ export function watchResources(
     trim: trimmedQuery,
   });
 
-  const watchDefinitions = (kind: Kind): Watch<KubernetesObject> =>
+  const watchDefinitions = (kind: Kind & { readonly plural: Resource }): Watch<KubernetesObject> =>
     startWatch(createResources<KubernetesObject>(connection, { group, ...kind }), {
-      // A run keeps the definitions it started with: nothing is to be done when they change.
-      enqueue: () => {},
+      enqueue: (key) => onDefinition(kind.plural, key),
       logger,
       onRestart: restarted(kind),
       indexes: { [namespaceIndex]: ({ metadata }) => [metadata.namespace ?? ''] },
     });
-  const agents = watchDefinitions(agentKind);
-  const teams = watchDefinitions(teamKind);
-  const models = watchDefinitions(modelKind);
-  const tools = watchDefinitions(toolKind);
-  const all = [queries, agents, teams, models, tools];
+  const definitions = {
+    agents: watchDefinitions(agentKind),
+    teams: watchDefinitions(teamKind),
+    models: watchDefinitions(modelKind),
+    tools: watchDefinitions(toolKind),
+    mcpservers: watchDefinitions(mcpServerKind),
+    memories: watchDefinitions(memoryKind),
+    evaluators: watchDefinitions(evaluatorKind),
+    a2aservers: watchDefinitions(a2aServerKind),
+    executionengines: watchDefinitions(executionEngineKind),
+  } satisfies Record<Resource, Watch<KubernetesObject>>;
+  const all = [queries, ...Object.values(definitions)];
 
   return {
     queryResources,
     queries: queries.objects,
-    definitions: {
-      agents: agents.objects,
-      teams: teams.objects,
-      models: models.objects,
-      tools: tools.objects,
-    },
+    definitions: mapped(definitions, ({ objects }) => objects),
     synced: async () => void (await Promise.all(all.map((watch) => watch.synced()))),
     queryKeys: () =>
       [...queries.objects.values()]
@@ -74,3 +94,9 @@ export function watchResources(
     stop: async () => void (await Promise.all(all.map((watch) => watch.stop()))),
   };
 }
+
+const mapped = <Key extends string, From, To>(record: Record<Key, From>, change: (value: From) => To) =>
+  Object.fromEntries(Object.entries<From>(record).map(([key, value]) => [key, change(value)])) as Record<
+    Key,
+    To
+  >;

@@ -1,6 +1,15 @@
 /** What a snapshot is made of, as interfaces: the resources a Query names, read with the rights it has. */
 
-export type Resource = 'agents' | 'teams' | 'models' | 'tools';
+export type Resource =
+  | 'agents'
+  | 'teams'
+  | 'models'
+  | 'tools'
+  | 'mcpservers'
+  | 'memories'
+  | 'evaluators'
+  | 'a2aservers'
+  | 'executionengines';
 
 export interface NamespacedName {
   readonly namespace: string;
