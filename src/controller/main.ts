@@ -9,6 +9,8 @@ import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { ControllerMetrics } from '../adapters/telemetry/metrics.ts';
 import type { RunLimits } from '../api/run.ts';
 import { accessReviews } from './access-reviews.ts';
+import { startAdmission } from './admission/run-admission.ts';
+import type { AdmissionSettings } from './admission/run-admission.ts';
 import { kubernetesDefinitions } from './kubernetes-definitions.ts';
 import { kubernetesQueries } from './kubernetes-queries.ts';
 import { becomeLeader, instanceName } from './leader-election.ts';
@@ -41,6 +43,8 @@ export interface ControllerSettings extends Pick<ConnectOptions, 'kubeconfig' | 
   readonly temporalUi?: string;
   readonly taskQueue: string;
   readonly limits: RunLimits;
+  /** Absent: the API server does not ask us, and what is wrong with an object shows in status alone. */
+  readonly admission?: AdmissionSettings | undefined;
   readonly logger: Logger;
   readonly health: Health;
   readonly metrics: ControllerMetrics;
@@ -67,6 +71,13 @@ export async function runController(settings: ControllerSettings, signal: AbortS
 
   const watches = watchResources(connection, enqueue, { logger, metrics });
   const watcher = watchRuns(runsIn(client, calls, settings), (key) => enqueue(keyText(key)));
+  const admission =
+    settings.admission &&
+    startAdmission(connection, watches.definitions, {
+      ...settings.admission,
+      namespace: settings.namespace,
+      logger,
+    });
   const ports = counted(portsOf(settings, connection, watches, watcher), metrics);
 
   let leadership: Leadership | undefined;
@@ -74,6 +85,8 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   try {
     health.setReady(false, 'reading Queries, Agents, Teams, Models and Tools (are their CRDs installed?)');
     await unless(signal, watches.synced());
+    if (admission) health.setReady(false, 'registering the admission webhook');
+    await unless(signal, admission?.active ?? Promise.resolve());
     health.setReady(true);
     leadership = settings.leaderElection ? await lead(settings, connection, signal) : undefined;
     metrics.leader.set(1);
@@ -98,6 +111,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   } finally {
     metrics.leader.set(0);
     hideState?.();
+    await admission?.stop();
     await queue?.drain();
     watcher.stop();
     await watches.stop();
