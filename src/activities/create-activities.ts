@@ -2,6 +2,7 @@ import { callModel } from './call-model.ts';
 import { callTool } from './call-tool.ts';
 import { createDefinitions } from './definitions.ts';
 import type { Effects } from './effects.ts';
+import { evaluate } from './evaluate.ts';
 import type { Ports } from './ports.ts';
 import { selectSpeaker } from './select-speaker.ts';
 import { createTranscripts } from './transcripts.ts';
@@ -15,5 +16,6 @@ export function createActivities(ports: Ports) {
     callModel: callModel(effects),
     callTool: callTool(effects),
     selectSpeaker: selectSpeaker(effects),
+    evaluate: evaluate(effects),
   };
 }

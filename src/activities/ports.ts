@@ -26,6 +26,7 @@ export interface Ports {
   readonly builtIns: BuiltInPort;
   readonly templates: TemplatePort;
   readonly secrets: SecretPort;
+  readonly evaluators: EvaluatorPort;
 }
 
 export interface CallOptions {
@@ -212,6 +213,11 @@ export interface StreamPort {
 
 export interface StreamAddress {
   readonly address: string;
+  /**
+   * Names the call, the same for all its attempts: readers of `restart` know by it which chunks to drop. Absent where the
+   * stream is only completed.
+   */
+  readonly call?: string;
   /** Goes into every chunk as its `ark` object. */
   readonly about: {
     readonly query: string;

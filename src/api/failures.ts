@@ -26,6 +26,10 @@ export const failures = {
   ToolUncertain: { retryable: false },
   ToolFilterFailed: { retryable: false },
 
+  // An evaluator refused, was busy, or could not be reached.
+  EvaluatorUnavailable: { retryable: true },
+  EvaluatorRejected: { retryable: false },
+
   // What a call needs could not be read.
   SecretUnavailable: { retryable: false },
   KubernetesUnavailable: { retryable: true },

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, type Logger as TemporalLogger } from '@temporalio/worker';
 import { createActivities } from '../activities/create-activities.ts';
+import { createEvaluators } from '../adapters/evaluators/create-evaluators.ts';
 import { connectKubernetes } from '../adapters/kubernetes/connection.ts';
 import { createSecrets } from '../adapters/kubernetes/secrets.ts';
 import { createModels } from '../adapters/models/create-models.ts';
@@ -68,6 +69,7 @@ function activitiesOf({ metrics }: WorkerSettings, kubernetes: ReturnType<typeof
       builtIns: { run: runBuiltIn },
       templates,
       secrets: createSecrets(kubernetes),
+      evaluators: createEvaluators(),
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { setWorkflowOptions } from '@temporalio/workflow';
+import { evaluationWorkflow } from './evaluation-workflow.ts';
 import { queryWorkflow } from './query-workflow.ts';
 import { teamWorkflow } from './team-workflow.ts';
 
@@ -6,5 +7,6 @@ import { teamWorkflow } from './team-workflow.ts';
 const bugsFail = { failureExceptionTypes: [TypeError, RangeError, ReferenceError] };
 setWorkflowOptions(bugsFail, queryWorkflow);
 setWorkflowOptions(bugsFail, teamWorkflow);
+setWorkflowOptions(bugsFail, evaluationWorkflow);
 
-export { queryWorkflow, teamWorkflow };
+export { evaluationWorkflow, queryWorkflow, teamWorkflow };

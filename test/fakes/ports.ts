@@ -1,4 +1,5 @@
 import type { Ports } from '../../src/activities/ports.ts';
+import { createEvaluators } from '../../src/adapters/evaluators/create-evaluators.ts';
 import { createModels } from '../../src/adapters/models/create-models.ts';
 import { templates } from '../../src/adapters/templates/templates.ts';
 import { runBuiltIn } from '../../src/adapters/tools/built-in.ts';
@@ -9,6 +10,7 @@ export const access: Access = { namespace: 'default', serviceAccount: 'runner' }
 
 const models = createModels();
 const httpTools = createHttpTools();
+const evaluators = createEvaluators();
 
 /** The real adapters; only the Secrets are played, each by its `namespace/name/key`. */
 export function portsWith(secrets: Readonly<Record<string, string>> = {}): Ports {
@@ -17,6 +19,7 @@ export function portsWith(secrets: Readonly<Record<string, string>> = {}): Ports
     httpTools,
     builtIns: { run: runBuiltIn },
     templates,
+    evaluators,
     secrets: {
       async read({ namespace, name, key }: SecretRef, reader: Access) {
         if (reader !== access && reader.serviceAccount !== access.serviceAccount)

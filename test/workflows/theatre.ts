@@ -188,6 +188,7 @@ function scriptedPorts(stages: ReadonlyMap<string, Rehearsal>) {
       renderSelector: (_prompt: string, { History }: { History: string }) => History,
     },
     secrets: { read: () => Promise.reject(new Error('no play has a secret')) },
+    evaluators: { evaluate: () => Promise.reject(new Error('no play has an evaluator')) },
   };
 }
 
