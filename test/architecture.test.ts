@@ -12,8 +12,16 @@ const arrows: Readonly<Record<string, Readonly<Record<string, 'value' | 'type'>>
   adapters: { api: 'value', activities: 'type' }, // ports made real
   controller: { api: 'value', adapters: 'value', workflows: 'type' }, // runs no workflow code
   worker: { api: 'value', activities: 'value', adapters: 'value' }, // where activities meet adapters
-  dev: { api: 'value', adapters: 'value', controller: 'value', worker: 'value' }, // the embedded stack
-  cli: { api: 'value', adapters: 'value', controller: 'value', worker: 'value', dev: 'value' },
+  broker: { api: 'value', adapters: 'value' }, // conversations and streams, served over HTTP
+  dev: { api: 'value', adapters: 'value', controller: 'value', worker: 'value', broker: 'value' }, // the embedded stack
+  cli: {
+    api: 'value',
+    adapters: 'value',
+    controller: 'value',
+    worker: 'value',
+    broker: 'value',
+    dev: 'value',
+  },
 };
 
 /** Packages a folder may import as values, where that matters: the sandbox of workflows, and what everyone loads. */

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
+import { brokerCommand } from './broker.ts';
 import { controllerCommand } from './controller.ts';
 import { demoCommand } from './demo.ts';
 import { devCommand } from './dev.ts';
@@ -58,6 +59,7 @@ Put it into a cluster:
   ${name} install --tenant team-a   the resource definitions and rights; Queries may run in team-a
   ${name} controller                starts runs and writes their results to status
   ${name} worker                    makes the model and tool calls; run as many as you like
+  ${name} broker                    keeps conversations and passes on answers while they are written
 
 Look closer:
   ${name} replay my-query           what was decided, turn by turn, and whether this code still decides the same
@@ -65,7 +67,8 @@ Look closer:
 `,
     );
 
-  const commands = [installCommand, controllerCommand, workerCommand, devCommand, demoCommand, replayCommand];
+  const inCluster = [installCommand, controllerCommand, workerCommand, brokerCommand];
+  const commands = [...inCluster, devCommand, demoCommand, replayCommand];
   for (const create of commands) program.addCommand(create(name).copyInheritedSettings(program));
   return program;
 }

@@ -10,7 +10,7 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 // A process of its own for each question, on a machine that may be busy.
 jest.setTimeout(60_000);
 
-const subcommands = ['install', 'controller', 'worker', 'dev', 'demo', 'replay'];
+const subcommands = ['install', 'controller', 'worker', 'broker', 'dev', 'demo', 'replay'];
 
 let folder: string;
 beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'arkwright-cli-'))));
@@ -84,6 +84,12 @@ describe('wrong configuration is refused with one sentence and exit code 2', () 
       ['install', '--kubeconfig', '/does/not/exist'],
       {},
       /\/does\/not\/exist does not exist/,
+    ],
+    [
+      'a database that is none',
+      ['broker', '--database-url', 'mysql://canary-77@host/db'],
+      {},
+      /--database-url \(DATABASE_URL\) cannot be used; give an address such as postgresql:(?!.*canary)/,
     ],
     ['an unknown flag', ['controller', '--frobnicate'], {}, /unknown option '--frobnicate'/],
     ['an unknown command', ['frobnicate'], {}, /unknown command 'frobnicate'/],

@@ -57,6 +57,9 @@ test.each([
   ['--temporal-address', 'http://localhost:7233', 'give host and port'],
   ['--temporal-address', 'localhost', 'give host and port'],
   ['--namespace', 'Not_A_Name', 'give a name of lower-case letters'],
+  ['--port', '70000', 'give a port between 0 and 65535'],
+  ['--host', 'broker.example.com', 'give an IP address of this machine'],
+  ['--database-url', 'localhost:5432', 'give an address such as postgresql://'],
   ['--port-offset', '100', 'give a whole number between 0 and 99'],
 ])('refuses %s %s with one sentence that names flag and variable', (flag, value, advice) => {
   const refused = (() => {
@@ -79,7 +82,9 @@ test('the help of every flag names its environment variable', () => {
   addSettings(command, names);
   const help = command.createHelp();
   for (const option of command.options) {
-    expect(help.optionDescription(option)).toMatch(/env: (ARKWRIGHT|TEMPORAL)_[A-Z_]+|env: KUBECONFIG/);
+    expect(help.optionDescription(option)).toMatch(
+      /env: (ARKWRIGHT|TEMPORAL)_[A-Z_]+|env: (KUBECONFIG|DATABASE_URL)/,
+    );
   }
   expect(command.options).toHaveLength(names.length);
 });

@@ -47,6 +47,22 @@ export function createWorkerMetrics(registry: Registry) {
   };
 }
 
+export type BrokerMetrics = ReturnType<typeof createBrokerMetrics>;
+
+/** What the broker counts. */
+export function createBrokerMetrics(registry: Registry) {
+  const { counter, gauge } = metricsIn(registry);
+  return {
+    messages: counter('broker_messages_total', 'Messages: added, or repeated and so left out.', 'outcome'),
+    refusals: counter('broker_refusals_total', 'Requests that were not served, by HTTP status.', 'status'),
+    chunks: counter('broker_chunks_total', 'Chunks of streams that were taken.'),
+    readersCutOff: counter('broker_readers_cut_off_total', 'Readers not served to the end.', 'reason'),
+    streams: gauge('broker_streams', 'Streams that can be read.'),
+    streamBytes: gauge('broker_stream_bytes', 'Memory that streams take.'),
+    streamReaders: gauge('broker_stream_readers', 'Readers of streams.'),
+  };
+}
+
 const metricsIn = (registry: Registry) => ({
   counter: <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `arkwright_${name}`, help, labelNames, registers: [registry] }),
