@@ -1,11 +1,14 @@
 import { Command } from 'commander';
 import { clusterAccess } from './cluster-access.ts';
+import type { AdmissionSettings } from '../controller/admission/run-admission.ts';
 import { addSettings, processSettings, readSettings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { temporalAccess, temporalHelp } from './temporal-access.ts';
 
 const names = [
   ...(['kubeconfig', 'context', 'namespace', 'leaderElection'] as const),
   ...(['temporalAddress', 'temporalNamespace', 'temporalUi', 'taskQueue'] as const),
+  ...(['webhook', 'webhookHost', 'webhookPort', 'webhookFailurePolicy'] as const),
   ...(['toolRounds', 'turns', 'concurrency'] as const),
   ...processSettings,
 ] as const;
@@ -48,6 +51,7 @@ Examples:
           temporalUi,
           taskQueue,
           limits: { toolRounds, turns, concurrency },
+          admission: admissionOf(settings),
           logger,
           health,
           metrics: createControllerMetrics(registry),
@@ -56,4 +60,20 @@ Examples:
       );
     });
   });
+}
+
+/** Undefined where nobody is to be asked; ARK's own switch counts as well (contract 2). */
+function admissionOf({
+  webhook,
+  webhookHost,
+  webhookPort: port,
+  webhookFailurePolicy,
+}: Settings<(typeof names)[number]>): AdmissionSettings | undefined {
+  if (webhook === 'off' || process.env['ENABLE_WEBHOOKS'] === 'false') return undefined;
+  return {
+    by: webhook,
+    host: webhookHost ?? (webhook === 'url' ? '127.0.0.1' : '0.0.0.0'),
+    port,
+    failurePolicy: webhookFailurePolicy === 'ignore' ? 'Ignore' : 'Fail',
+  };
 }

@@ -7,6 +7,13 @@ import { untilStopped } from './until-stopped.ts';
 
 const names = ['kubeconfig', 'context'] as const;
 
+interface Options {
+  readonly tenant: readonly string[];
+  readonly webhook?: boolean;
+  readonly dryRun?: boolean;
+  readonly print?: boolean;
+}
+
 /** `arkwright install`: resource definitions and rights, into the cluster that the kubeconfig points at. */
 export function installCommand(program: string): Command {
   const command = new Command('install')
@@ -21,6 +28,11 @@ export function installCommand(program: string): Command {
         'every namespace (otherwise: none; no environment variable)',
       addTenant,
       [],
+    )
+    .option(
+      '--webhook',
+      'also put in the Service and the rights of the admission webhook; the controller then needs --webhook service ' +
+        '(default: false; no environment variable)',
     )
     .option(
       '--dry-run',
@@ -43,22 +55,22 @@ Examples:
   addSettings(command, names);
 
   return command.action(async (_options, cmd: Command) => {
-    const options = cmd.opts<{ tenant: string[]; dryRun?: boolean; print?: boolean }>();
-    if (options.print) return print(options.tenant);
+    const options = cmd.opts<Options>();
+    if (options.print) return print(options);
 
     const access = await clusterAccess(readSettings(cmd, names));
     const [{ connectKubernetes }, { installInto }] = await Promise.all([
       import('../adapters/kubernetes/connection.ts'),
       import('../adapters/install/install-into.ts'),
     ]);
-    const { dryRun = false, tenant: tenants } = options;
+    const { dryRun = false, webhook = false, tenant: tenants } = options;
     const onObject = (object: Manifest, outcome: ApplyOutcome): void =>
       console.log(`${titleOf(object)} ${outcome}${dryRun ? ' (dry run)' : ''}`);
 
     await untilStopped(async (signal) => {
       const connection = connectKubernetes(access);
       try {
-        await installInto(connection, { tenants, dryRun, onObject, signal });
+        await installInto(connection, { tenants, webhook, dryRun, onObject, signal });
       } finally {
         await connection.close();
       }
@@ -66,12 +78,13 @@ Examples:
   });
 }
 
-async function print(tenants: readonly string[]): Promise<void> {
-  const [{ readCrds, readRights }, { stringify }] = await Promise.all([
+async function print({ tenant: tenants, webhook }: Options): Promise<void> {
+  const [{ readCrds, readRights, readWebhook }, { stringify }] = await Promise.all([
     import('../adapters/install/manifests.ts'),
     import('yaml'),
   ]);
-  const objects = [...(await readCrds()), ...(await readRights(tenants))];
+  const rights = [...(await readRights(tenants)), ...(webhook ? await readWebhook() : [])];
+  const objects = [...(await readCrds()), ...rights];
   console.log(
     objects
       .map((object) => stringify(object))

@@ -10,6 +10,7 @@ export type Ports = {
   readonly temporal: number;
   readonly temporalUi: number;
   readonly controllerHealth: number;
+  readonly webhook: number;
   readonly workerHealth: readonly number[];
   readonly companions: readonly number[];
 };
@@ -68,6 +69,7 @@ function portsAt(offset: number): Ports {
     offset,
     etcd: 22_379 + offset,
     etcdPeers: 23_380 + offset,
+    webhook: 25_443 + offset,
     apiserver: 26_443 + offset,
     temporal: 27_233 + offset,
     temporalUi: 28_233 + offset,

@@ -66,18 +66,33 @@ function arkwright(name: ArkwrightName, facts: StackFacts): Program {
   const inherited = Object.entries(process.env).filter(([variable]) => !variable.startsWith('TEMPORAL_'));
   return {
     command: process.execPath,
-    args: [arkwrightMain, subcommand, '--health-port', String(healthPort(name, ports))],
+    args: [
+      arkwrightMain,
+      subcommand,
+      '--health-port',
+      String(healthPort(name, ports)),
+      ...(name === 'controller' ? webhookFlags(ports) : []),
+    ],
     env: {
       ...Object.fromEntries(inherited),
       KUBECONFIG: kubeconfig,
       TEMPORAL_ADDRESS: temporal,
       TEMPORAL_NAMESPACE: temporalNamespace,
       ARKWRIGHT_TEMPORAL_UI: temporalUi,
+      ENABLE_WEBHOOKS: 'true',
     },
     cwd: dir,
     stopWithinMs,
   };
 }
+
+/** While the controller is down, for instance because somebody wants to see what happens then, objects pass unchecked. */
+const webhookFlags = ({ webhook }: Ports) => [
+  '--webhook=url',
+  '--webhook-host=127.0.0.1',
+  `--webhook-port=${webhook}`,
+  '--webhook-failure-policy=ignore',
+];
 
 /** An etcd that is given no room left refuses every write; the default of 2 GB is filled by a large benchmark. */
 const etcdBytesMax = 8 * 1024 ** 3;

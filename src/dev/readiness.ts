@@ -12,7 +12,10 @@ import {
 
 /** Whether a part of the stack does its work now: asked of the part itself, or seen in what it does. */
 export async function isReady(name: ProcessName, facts: StackFacts): Promise<boolean> {
-  if (isArkwright(name)) return isOk(`http://127.0.0.1:${healthPort(name, facts.ports)}/readyz`);
+  if (isArkwright(name)) {
+    const isUp = await isOk(`http://127.0.0.1:${healthPort(name, facts.ports)}/readyz`);
+    return isUp && (name !== 'controller' || asksWebhook(facts));
+  }
 
   const { etcd, temporalUi } = urls(facts.ports);
   switch (name) {
@@ -32,31 +35,57 @@ export async function isReady(name: ProcessName, facts: StackFacts): Promise<boo
   }
 }
 
-async function apiserverSays(path: string, { ports, credentials }: StackFacts): Promise<boolean> {
-  const ca = await authorityOf(credentials).catch(() => undefined);
-  if (ca === undefined) return false;
+const apiserverSays = async (path: string, facts: StackFacts): Promise<boolean> =>
+  (await apiserverAnswers(path, facts)) === 200;
 
-  const headers = { authorization: `Bearer ${credentials.adminToken}` };
-  return isOk(`${urls(ports).apiserver}${path}`, { ca, headers });
+async function apiserverAnswers(
+  path: string,
+  { ports, credentials }: StackFacts,
+  body?: object,
+): Promise<number | undefined> {
+  const ca = await authorityOf(credentials).catch(() => undefined);
+  if (ca === undefined) return undefined;
+
+  const headers = {
+    authorization: `Bearer ${credentials.adminToken}`,
+    ...(body && { 'content-type': 'application/json' }),
+  };
+  return statusOf(`${urls(ports).apiserver}${path}`, { ca, headers }, body);
+}
+
+/** Whether the API server asks the controller about objects: nobody else refuses this one, which nobody would keep. */
+async function asksWebhook(facts: StackFacts): Promise<boolean> {
+  const agent = {
+    apiVersion: 'ark.mckinsey.com/v1alpha1',
+    kind: 'Agent',
+    metadata: { name: 'arkwright-readiness' },
+    spec: { modelRef: { name: 'arkwright-readiness' } },
+  };
+  const path = '/apis/ark.mckinsey.com/v1alpha1/namespaces/default/agents?dryRun=All';
+  return (await apiserverAnswers(path, facts, agent)) === 403;
 }
 
 /** On a busy machine the API server takes seconds to check itself, and starts over when the question is withdrawn. */
 const answerWithinMs = 15_000;
 
+const isOk = async (url: string): Promise<boolean> => (await statusOf(url)) === 200;
+
 /** Asks once, on a connection of its own: one from before a restart would lead to a process that is gone. */
-function isOk(
+function statusOf(
   url: string,
   options: { ca?: string; headers?: Record<string, string> } = {},
-): Promise<boolean> {
+  body?: object,
+): Promise<number | undefined> {
   const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const asking = { ...options, method: body ? 'POST' : 'GET', agent: false, timeout: answerWithinMs };
   return new Promise((resolve) => {
-    const asked = request(url, { ...options, agent: false, timeout: answerWithinMs }, (response) => {
+    const asked = request(url, asking, (response) => {
       response.resume();
-      resolve(response.statusCode === 200);
+      resolve(response.statusCode);
     });
     asked.on('timeout', () => asked.destroy());
-    asked.on('close', () => resolve(false));
-    asked.on('error', () => resolve(false));
-    asked.end();
+    asked.on('close', () => resolve(undefined));
+    asked.on('error', () => resolve(undefined));
+    asked.end(body && JSON.stringify(body));
   });
 }

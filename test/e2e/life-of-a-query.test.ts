@@ -177,23 +177,38 @@ test('a Query that ended while the controller was away is mirrored when it is ba
   expect(await ended(cluster, 'away')).toMatchObject({ phase: 'done', responses: [{ content: 'at last' }] });
 }, 180_000);
 
-test.each([
-  ['missing-agent', { targets: [{ type: 'agent', name: 'nobody' }] }, /nobody/],
-  [
-    'bad-template',
-    { input: '{{name}}', parameters: [{ name: 'other', value: 'x' }] },
-    /function "name" not defined/,
-  ],
-])(
-  'a bad Query (%s) says so in status, and nothing is started',
-  async (name, spec, message) => {
-    await apply(query(name, 'unused', spec));
-    const status = await ended(cluster, name);
-    expect(status).toMatchObject({ phase: 'error', error: expect.stringMatching(message) });
-    expect(status.temporal).toBeUndefined();
-  },
-  120_000,
-);
+test('a bad template is told in status, and nothing is started', async () => {
+  await apply(query('bad-template', '{{name}}', { parameters: [{ name: 'other', value: 'x' }] }));
+  const status = await ended(cluster, 'bad-template');
+  expect(status).toMatchObject({
+    phase: 'error',
+    error: expect.stringMatching(/function "name" not defined/),
+  });
+  expect(status.temporal).toBeUndefined();
+}, 120_000);
+
+test('a Query of an agent that is not there is refused; where nobody could be asked, its status says so', async () => {
+  const lost = query('lost', 'unused', { targets: [{ type: 'agent', name: 'nobody' }] });
+  await expect(apply(lost)).rejects.toThrow(
+    'admission webhook "vquery-v1.kb.io" denied the request: target[0] references agent \'nobody\' does not exist in namespace \'default\': agents.ark.mckinsey.com "nobody" not found',
+  );
+  await cluster.stack.hold('controller');
+  await apply(lost);
+  await cluster.stack.restart('controller');
+
+  const status = await ended(cluster, 'lost');
+  expect(status).toMatchObject({ phase: 'error', error: expect.stringMatching(/nobody/) });
+  expect(status.temporal).toBeUndefined();
+}, 180_000);
+
+test('a killed controller answers the API server again at the same address, with the same certificate', async () => {
+  const registered = async () =>
+    JSON.parse(await cluster.kubectl(['get', 'validatingwebhookconfigurations', '-o', 'json'])) as object;
+  const before = await registered();
+  await cluster.stack.kill('controller', 'SIGKILL');
+  await cluster.stack.ready('controller');
+  expect(await registered()).toEqual(before);
+}, 180_000);
 
 test('a Query without targets is refused by the API server, in ARK’s words', async () => {
   await expect(apply(query('aimless', 'hello', { targets: [] }))).rejects.toThrow(

@@ -9,6 +9,7 @@ const plurals: Readonly<Record<string, string>> = {
   CustomResourceDefinition: 'customresourcedefinitions',
   Namespace: 'namespaces',
   ServiceAccount: 'serviceaccounts',
+  Service: 'services',
   ClusterRole: 'clusterroles',
   ClusterRoleBinding: 'clusterrolebindings',
   Role: 'roles',

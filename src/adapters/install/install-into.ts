@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KubernetesConnection } from '../kubernetes/connection.ts';
 import { isNotFound, KubernetesError } from '../kubernetes/kubernetes-error.ts';
 import { apply, type ApplyOutcome } from './apply.ts';
-import { readCrds, readRights, type CrdManifest, type Manifest } from './manifests.ts';
+import { readCrds, readRights, readWebhook, type CrdManifest, type Manifest } from './manifests.ts';
 
 /** A CRD is Established after 40 ms and served after about 1 s; on a busy API server it may take a few. */
 const servedWithinMs = 120_000;
@@ -11,6 +11,8 @@ const lookEveryMs = 100;
 export interface InstallOptions {
   /** Namespaces whose Queries may run; `all` for every one. */
   readonly tenants: readonly string[];
+  /** Also what the admission webhook needs inside the cluster. */
+  readonly webhook?: boolean;
   /** Asks the API server what would happen, and changes nothing. */
   readonly dryRun?: boolean;
   readonly onObject?: (object: Manifest, outcome: ApplyOutcome) => void;
@@ -22,10 +24,12 @@ export interface InstallOptions {
  * also over an older or newer installation. Rejects with a `KubernetesError`.
  */
 export async function installInto(connection: KubernetesConnection, options: InstallOptions): Promise<void> {
-  const { tenants, dryRun = false, onObject, signal } = options;
+  const { tenants, webhook = false, dryRun = false, onObject, signal } = options;
   const crds = await readCrds();
 
-  for (const object of [...crds, ...(await readRights(tenants))]) {
+  const rights = [...(await readRights(tenants)), ...(webhook ? await readWebhook() : [])];
+
+  for (const object of [...crds, ...rights]) {
     const outcome = await apply(object, connection, { dryRun, signal });
     onObject?.(object, outcome);
   }

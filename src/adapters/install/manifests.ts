@@ -4,6 +4,7 @@ import { parseAllDocuments } from 'yaml';
 /** Beside src/ in a checkout, and beside the compiled src/ in dist/, where `npm run build` copies them. */
 const crdFolder = new URL('../../../crds/', import.meta.url);
 const rbacFile = new URL('../../../deploy/0-rbac.yaml', import.meta.url);
+const webhookFile = new URL('../../../deploy/webhook/webhook.yaml', import.meta.url);
 
 /** Stands for every namespace there is and will be. */
 export const allTenants = 'all';
@@ -37,6 +38,9 @@ export async function readCrds(): Promise<CrdManifest[]> {
 export async function readRights(tenants: readonly string[]): Promise<Manifest[]> {
   return [...(await readObjects(rbacFile)), ...[...new Set(tenants)].map(tenantBinding)];
 }
+
+/** The Service and the rights of an admission webhook inside the cluster. */
+export const readWebhook = (): Promise<Manifest[]> => readObjects(webhookFile);
 
 async function readObjects(file: URL): Promise<Manifest[]> {
   const documents = parseAllDocuments(await readFile(file, 'utf8'));

@@ -145,6 +145,19 @@ describe('the rights', () => {
     expect(await may(controller, 'update', 'leases.coordination.k8s.io', 'team-a')).toBe(false);
   });
 
+  test('of the webhook are there only where it is asked for', async () => {
+    const configuration = 'validatingwebhookconfigurations.admissionregistration.k8s.io';
+    const rights = async () => [
+      await may(controller, 'create', 'secrets', 'arkwright-system'),
+      await may(controller, 'create', configuration),
+    ];
+    expect(await rights()).toEqual([false, false]);
+    expect(await install({ webhook: true })).toMatchObject({ 'Service/arkwright-webhook': 'created' });
+    expect(await rights()).toEqual([true, true]);
+    expect(await may(controller, 'create', 'secrets')).toBe(false);
+    expect(await may(controller, 'update', configuration)).toBe(false);
+  });
+
   test('of the tenant "all" reach every namespace, also where nobody listens to what is installed', async () => {
     await installInto(connection, { tenants: ['all'] });
     expect(await may(stranger, 'get', 'secrets', 'default')).toBe(true);
