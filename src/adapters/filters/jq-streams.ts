@@ -1,11 +1,7 @@
+import type { Import, Imports, Memory } from './web-assembly.ts';
+
 const memoryBytesMax = 256 * 1024 * 1024;
 const outputBytesMax = 4 * 1024 * 1024;
-
-export interface Memory {
-  readonly buffer: ArrayBuffer;
-}
-
-type Import = (...args: number[]) => number;
 
 /**
  * jq's input and output, in place of those of `jq-wasm`, which copy all of a stream for each byte of it, and a bound on
@@ -50,10 +46,7 @@ export function createJqStreams(input: Buffer) {
 
   return {
     /** The imports with ours among them. */
-    instead: (imports: WebAssembly.Imports): WebAssembly.Imports =>
-      mapValues(imports, (functions) =>
-        mapValues(functions, (own) => (typeof own === 'function' ? replaced(own as Import) : own)),
-      ),
+    instead: (imports: Imports): Imports => mapValues(imports, (functions) => mapValues(functions, replaced)),
     attach(its: Memory): void {
       memory = its;
     },

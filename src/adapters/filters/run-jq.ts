@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import createJq from 'jq-wasm/dist/build/jq.js';
-import { createJqStreams, type Memory } from './jq-streams.ts';
 
-const compiled = WebAssembly.compile(
+import { createJqStreams } from './jq-streams.ts';
+import { webAssembly, type Imports, type Instance, type Memory } from './web-assembly.ts';
+
+const compiled = webAssembly.compile(
   binaryIn(readFileSync(fileURLToPath(import.meta.resolve('jq-wasm/dist/build/jq.js')), 'latin1')),
 );
 
@@ -23,7 +25,7 @@ export async function runJq(expression: string, input: string): Promise<JqRun> {
   const streams = createJqStreams(Buffer.from(input));
   const jq = (await createJq({
     thisProgram: 'jq',
-    instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void) {
+    instantiateWasm(imports: Imports, receive: (instance: Instance) => void) {
       void instantiate(streams.instead(imports)).then((instance) => {
         streams.attach(memoryOf(instance));
         receive(instance);
@@ -37,7 +39,7 @@ export async function runJq(expression: string, input: string): Promise<JqRun> {
     const status = jq.callMain(['-M', '-c', ` ${expression}`, '/dev/stdin']);
     return { status, output: streams.output(), complaint: clean(streams.complaint()) };
   } catch (error) {
-    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+    if (!(error instanceof webAssembly.RuntimeError)) throw error;
     throw new Error(
       'jq query execution error: it needs more memory or a deeper stack than a filter may have',
       {
@@ -47,14 +49,14 @@ export async function runJq(expression: string, input: string): Promise<JqRun> {
   }
 }
 
-const instantiate = async (imports: WebAssembly.Imports): Promise<WebAssembly.Instance> =>
-  WebAssembly.instantiate(await compiled, imports);
+const instantiate = async (imports: Imports): Promise<Instance> =>
+  webAssembly.instantiate(await compiled, imports);
 
-const memoryOf = (instance: WebAssembly.Instance): Memory =>
-  Object.values(instance.exports).find((one) => one instanceof WebAssembly.Memory) as Memory;
+const memoryOf = (instance: Instance): Memory =>
+  Object.values(instance.exports).find((one) => one instanceof webAssembly.Memory) as Memory;
 
 /** The package carries its WebAssembly as base64 text; "AGFzbQ" is how each begins. */
-function binaryIn(source: string): Buffer<ArrayBuffer> {
+function binaryIn(source: string): Buffer {
   const [, text] = /base64,(AGFzbQ[A-Za-z0-9+/=]+)/.exec(source) ?? [];
   if (text === undefined)
     throw new Error('jq-wasm carries its WebAssembly in another way than 1.0.1 did; pin that version');

@@ -108,7 +108,7 @@ async function follow(
 }
 
 /** Notes the moment a request is about to be written: before it, nothing can have reached the far side. */
-const noting =
+export const noting =
   (journey: { sent: boolean }): Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
   (options, handler) =>
