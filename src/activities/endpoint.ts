@@ -1,24 +1,49 @@
-import type { ModelDefinition } from '../api/snapshot.ts';
+import type { ModelDefinition, Value } from '../api/snapshot.ts';
 import { during } from './failures.ts';
 import type { ModelEndpoint } from './ports.ts';
 import type { Values } from './values.ts';
 
 /** A model with its values in clear, ready to be asked (contract section 4.5). */
 export async function endpointOf(model: ModelDefinition, values: Values): Promise<ModelEndpoint> {
-  const { type, namespace, name } = model;
-  const provider = { openai: 'OpenAI', azure: 'Azure OpenAI' }[type];
+  const { namespace, name } = model;
+  return during(`failed to load model ${namespace}/${name}`, () => inClear(model, values));
+}
 
-  return during(`failed to load model ${namespace}/${name}`, async () => ({
-    type,
+const providers = { openai: 'OpenAI', azure: 'Azure OpenAI', bedrock: 'Bedrock' } as const;
+
+async function inClear(definition: ModelDefinition, values: Values): Promise<ModelEndpoint> {
+  const { type, namespace, name } = definition;
+  const optional = async <K extends string>(field: K, value: Value | undefined) =>
+    (value ? { [field]: await values.text(value) } : {}) as { readonly [_ in K]?: string };
+  const every = {
     namespace,
     name,
-    model: await values.text(model.model),
-    baseUrl: await values.text(model.baseUrl),
-    apiKey: await values.text(model.apiKey),
-    ...(model.apiVersion && { apiVersion: await values.text(model.apiVersion) }),
+    model: await values.text(definition.model),
     properties: await values.record(
-      model.properties,
-      (key) => `failed to resolve ${provider} property ${key}`,
+      definition.properties,
+      (key) => `failed to resolve ${providers[type]} property ${key}`,
     ),
-  }));
+  };
+
+  if (definition.type !== 'bedrock') {
+    return {
+      ...every,
+      type: definition.type,
+      baseUrl: await values.text(definition.baseUrl),
+      apiKey: await values.text(definition.apiKey),
+      ...(await optional('apiVersion', definition.apiVersion)),
+    };
+  }
+  const { region, accessKeyId, secretAccessKey, sessionToken, modelArn, maxTokens, temperature } = definition;
+  return {
+    ...every,
+    type: 'bedrock',
+    ...(await optional('region', region)),
+    ...(await optional('accessKeyId', accessKeyId)),
+    ...(await optional('secretAccessKey', secretAccessKey)),
+    ...(await optional('sessionToken', sessionToken)),
+    ...(await optional('modelArn', modelArn)),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+  };
 }

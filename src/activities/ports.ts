@@ -9,14 +9,16 @@ import type {
 } from '../api/run.ts';
 import type {
   Access,
+  BedrockModelDefinition,
   BuiltInToolDefinition,
   Hash,
   HttpToolDefinition,
   JsonSchema,
   McpServerDefinition,
-  ModelDefinition,
+  OpenAiModelDefinition,
   SecretRef,
   Text,
+  Value,
 } from '../api/snapshot.ts';
 import type { Message, RunRef } from '../api/transcript.ts';
 
@@ -45,21 +47,30 @@ export interface ModelPort {
   ): Promise<ModelReply | undefined>;
 }
 
-export interface ChatRequest {
-  readonly endpoint: ModelEndpoint;
+export interface ChatRequest<E extends ModelEndpoint = ModelEndpoint> {
+  readonly endpoint: E;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolFace[];
   /** The shape the answer is asked to have; not checked against it (contract section 4.5). */
   readonly output?: { readonly name: string; readonly schema: JsonSchema };
+  /**
+   * Asks for the answer piece by piece: told each OpenAI `chat.completion.chunk` as the provider sends it, where the
+   * provider can stream. The reply is the same.
+   */
+  readonly onChunk?: (chunk: object) => void;
 }
 
 /** A model's definition with every value in clear: never logged, never thrown. */
-export type ModelEndpoint = Pick<ModelDefinition, 'type' | 'namespace' | 'name'> & {
-  readonly model: string;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly apiVersion?: string;
-  readonly properties: Readonly<Record<string, string>>;
+export type ModelEndpoint = OpenAiEndpoint | BedrockEndpoint;
+export type OpenAiEndpoint = InClear<OpenAiModelDefinition>;
+export type BedrockEndpoint = InClear<BedrockModelDefinition>;
+
+type InClear<D> = {
+  readonly [K in keyof D]: D[K] extends Value | undefined
+    ? string
+    : D[K] extends Readonly<Record<string, Value>>
+      ? Readonly<Record<string, string>>
+      : D[K];
 };
 
 export interface ToolFace {

@@ -43,18 +43,36 @@ export interface Access {
   readonly serviceAccount: string;
 }
 
-export interface ModelDefinition {
+interface EveryModelDefinition {
   readonly namespace: string;
   readonly name: string;
-  readonly type: 'openai' | 'azure';
   /** The provider's name of the model or deployment. */
   readonly model: Value;
-  readonly baseUrl: Value;
-  readonly apiKey: Value;
-  readonly apiVersion?: Value;
   /** Extra request fields as written in the resource; the adapter coerces numbers and booleans (contract 4.5). */
   readonly properties: Readonly<Record<string, Value>>;
 }
+
+export interface OpenAiModelDefinition extends EveryModelDefinition {
+  readonly type: 'openai' | 'azure';
+  readonly baseUrl: Value;
+  readonly apiKey: Value;
+  readonly apiVersion?: Value;
+}
+
+export interface BedrockModelDefinition extends EveryModelDefinition {
+  readonly type: 'bedrock';
+  readonly region?: Value;
+  /** Without key and secret, what AWS finds around the worker. */
+  readonly accessKeyId?: Value;
+  readonly secretAccessKey?: Value;
+  readonly sessionToken?: Value;
+  /** What is asked, where it is not `model` itself. */
+  readonly modelArn?: Value;
+  readonly maxTokens?: number;
+  readonly temperature?: string;
+}
+
+export type ModelDefinition = OpenAiModelDefinition | BedrockModelDefinition;
 
 /** An MCP server, or an A2A server, with its headers. */
 interface Endpoint {
@@ -76,6 +94,8 @@ interface ToolFace {
   readonly description: string;
   /** JSON schema of the arguments. */
   readonly parameters: JsonSchema;
+  /** jq expressions, applied to a result in this order (contract section 4.9). */
+  readonly filters?: readonly string[];
 }
 
 export interface HttpToolDefinition extends ToolFace {
@@ -96,7 +116,34 @@ export interface BuiltInToolDefinition extends ToolFace {
   readonly builtIn: 'noop' | 'terminate';
 }
 
-export type ToolDefinition = HttpToolDefinition | BuiltInToolDefinition;
+export interface McpToolDefinition extends ToolFace {
+  readonly type: 'mcp';
+  readonly server: McpServerDefinition;
+  /** The server's own name for it. */
+  readonly toolName: string;
+  readonly repeatable: boolean;
+}
+
+export type ToolDefinition = HttpToolDefinition | BuiltInToolDefinition | McpToolDefinition;
+
+/** An A2A server that answers for an agent (contract section 4.13). */
+export interface A2aEngineDefinition extends Endpoint {
+  readonly type: 'a2a';
+}
+
+/** An execution engine that runs an agent (contract section 4.14). */
+export interface ExecuteEngineDefinition {
+  readonly type: 'engine';
+  readonly namespace: string;
+  readonly name: string;
+  readonly address: Value;
+  readonly protocol: 'execute' | 'a2a';
+  /** What the engine is told about the agent besides its prompt: only parameters with a literal value. */
+  readonly description: string;
+  readonly parameters: readonly { readonly name: string; readonly value: string }[];
+}
+
+export type EngineDefinition = A2aEngineDefinition | ExecuteEngineDefinition;
 
 /** What the activities need to let one agent speak. */
 export interface AgentDefinition {
@@ -107,6 +154,8 @@ export interface AgentDefinition {
   readonly model: ModelDefinition;
   readonly tools: readonly ToolDefinition[];
   readonly outputSchema?: JsonSchema;
+  /** Who answers for the agent, where that is not its model. */
+  readonly engine?: EngineDefinition;
   readonly access: Access;
 }
 
@@ -142,15 +191,60 @@ export interface QuestionDefinition {
   readonly access: Access;
 }
 
+/** Where a Query's conversation is kept (contract section 5). */
+export interface MemoryDefinition {
+  readonly kind: 'memory';
+  readonly namespace: string;
+  readonly name: string;
+  readonly address: Value;
+  readonly session: string;
+  readonly query: string;
+  readonly access: Access;
+}
+
+/** Who judges a Query's answers (contract section 7.1), and the Query as it is shown to them. */
+export interface EvaluatorDefinition {
+  readonly kind: 'evaluator';
+  readonly namespace: string;
+  readonly name: string;
+  readonly address: Value;
+  readonly access: Access;
+}
+
+export interface QueriedDefinition {
+  readonly kind: 'queried';
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+/** Where answers can be read while they are written (contract section 12). */
+export interface StreamDefinition {
+  readonly kind: 'stream';
+  readonly address: string;
+  readonly query: string;
+  readonly session: string;
+}
+
 export type Definition =
-  AgentDefinition | SelectorDefinition | DirectModelDefinition | DirectToolDefinition | QuestionDefinition;
+  | AgentDefinition
+  | SelectorDefinition
+  | DirectModelDefinition
+  | DirectToolDefinition
+  | QuestionDefinition
+  | MemoryDefinition
+  | EvaluatorDefinition
+  | QueriedDefinition
+  | StreamDefinition;
 
 export interface AgentPlan {
   readonly type: 'agent';
   readonly name: string;
   readonly definition: Hash;
-  /** The Model's name, as the Web UI shows it. */
+  /** The Model's name, as the Web UI shows it; of an agent that an engine runs, the engine's. */
   readonly model: string;
+  /** True where an engine or an A2A server answers for the agent. */
+  readonly hasEngine?: true;
+  /** The tools whose errors are told to the model (`onError: continue`); those of all others fail the run. */
+  readonly forgiven?: readonly string[];
 }
 
 export interface ModelPlan {
@@ -206,6 +300,15 @@ export interface Snapshot {
   readonly definitions: Readonly<Record<Hash, Definition>>;
   /** The run that holds the definitions, where this one (a nested team, a continued run) left them behind. */
   readonly definitionsAt?: RunRef;
+  /** Absent where the conversation is not kept. */
+  readonly memory?: Hash;
+  /** Who judges the answers, in the order of the spec. Names EvaluatorDefinitions and a QueriedDefinition. */
+  readonly evaluation?: {
+    readonly queried: Hash;
+    readonly evaluators: readonly { readonly name: string; readonly definition: Hash }[];
+  };
+  /** Present where the answers are streamed. */
+  readonly stream?: Hash;
   /** Each target's own deadline, from its start. */
   readonly timeoutMs: number;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ApplicationFailure } from '@temporalio/activity';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { ModelCall } from '../../src/api/run.ts';
-import type { AgentDefinition, ModelDefinition } from '../../src/api/snapshot.ts';
+import type { AgentDefinition, OpenAiModelDefinition } from '../../src/api/snapshot.ts';
 import type { Message } from '../../src/api/transcript.ts';
 import { startScriptedModel, type ScriptedAnswer, type ScriptedModel } from '../../src/dev/scripted-model.ts';
 import { bytesOf, cancellation, FakeRuns, fakeRun, inActivity, type Attempt } from '../fakes/activity.ts';
@@ -21,7 +21,7 @@ afterAll(() => server.close());
 const secrets = { 'default/keys/main': 'canary-key', 'default/keys/who': 'canary-name' };
 const keyRef = { secret: { namespace: 'default', name: 'keys', key: 'main' } };
 
-const modelDefinition = (more: Partial<ModelDefinition> = {}): ModelDefinition => ({
+const modelDefinition = (more: Partial<OpenAiModelDefinition> = {}): OpenAiModelDefinition => ({
   namespace: 'default',
   name: 'main',
   type: 'openai',

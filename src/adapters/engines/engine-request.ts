@@ -25,11 +25,17 @@ const toolFace = ({ name, description, parameters }: EngineRequest['tools'][numb
   parameters,
 });
 
-function configOf({ type, baseUrl, apiKey, apiVersion }: ModelEndpoint): object {
-  switch (type) {
+function configOf(model: ModelEndpoint): object {
+  switch (model.type) {
     case 'openai':
-      return { openai: { baseUrl, apiKey } };
-    case 'azure':
+      return { openai: { baseUrl: model.baseUrl, apiKey: model.apiKey } };
+    case 'azure': {
+      const { baseUrl, apiKey, apiVersion } = model;
       return { azure: { baseUrl, ...(apiVersion !== undefined && { apiVersion }), apiKey } };
+    }
+    case 'bedrock': {
+      const { region, accessKeyId, secretAccessKey, sessionToken, modelArn, properties } = model;
+      return { bedrock: { region, accessKeyId, secretAccessKey, sessionToken, modelArn, ...properties } };
+    }
   }
 }

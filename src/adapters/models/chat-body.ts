@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import type { ChatRequest, ToolFace } from '../../activities/ports.ts';
+import type { ChatRequest, OpenAiEndpoint, ToolFace } from '../../activities/ports.ts';
 import type { Message } from '../../api/transcript.ts';
 import { coerceProperties } from './coerce-properties.ts';
 
@@ -9,7 +9,7 @@ type ChatBody = OpenAI.ChatCompletionCreateParamsNonStreaming;
 const reserved = new Set(['model', 'messages', 'tools', 'stream', 'stream_options']);
 
 /** The request as it goes over the wire (contract sections 4.5 and 14). */
-export function chatBody({ endpoint, messages, tools, output }: ChatRequest): ChatBody {
+export function chatBody({ endpoint, messages, tools, output }: ChatRequest<OpenAiEndpoint>): ChatBody {
   const properties = coerceProperties(endpoint.properties);
   for (const name of reserved) delete properties[name];
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { APIConnectionError, APIError } from 'openai';
+import { APIConnectionError, APIError, APIUserAbortError } from 'openai';
 import type { KnownError } from '../../activities/ports.ts';
 import type { FailureType } from '../../api/failures.ts';
 import { retryAfterMs } from '../retry-after.ts';
@@ -45,6 +45,13 @@ export function toModelError(error: unknown, call: Call): unknown {
   if (error instanceof APIConnectionError || code !== undefined) {
     const why = code ?? 'no reason given';
     return new ModelError('ModelUnreachable', `${tried}: the connection failed (${why})`, { code });
+  }
+  if (error instanceof APIError && !(error instanceof APIUserAbortError)) {
+    // What a provider says in the midst of a stream has no status.
+    const why = JSON.stringify(error.error) ?? error.message;
+    return new ModelError('ModelUnavailable', `${tried}: the provider broke off: ${why}`, {
+      code: error.code ?? error.type,
+    });
   }
   return error;
 }
@@ -110,7 +117,7 @@ const textOf = ({ message }: APIError, status: number): string =>
   message.replace(String(status), '').replaceAll(/\s+/g, ' ').trim();
 
 /** The system's or undici's code: the innermost says most. Messages are left out, for they may quote a URL. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   let code: string | undefined;
   for (let at = error, depth = 0; isObject(at) && depth < causesMax; at = at['cause'], depth++) {
     if (typeof at['code'] === 'string') code = at['code'];

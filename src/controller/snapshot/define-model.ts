@@ -5,7 +5,7 @@ import type { ModelDefinition, Value } from '../../api/snapshot.ts';
 import { shown } from './definitions.ts';
 import type { Definitions, NamespacedName } from './definitions.ts';
 import { resolveValue } from './resolve-values.ts';
-import { notYet, valid, within } from './unbuildable.ts';
+import { valid, within } from './unbuildable.ts';
 
 /** Contract section 3.11: who speaks where nobody is named. */
 const modelNameDefault = 'default';
@@ -18,30 +18,45 @@ export async function defineModel(
   const key: NamespacedName = { namespace, name };
   const { spec } = await read.get('models', key);
   const model = valid(`model ${shown(key)}`, canonicalModel(spec));
-  if (model.type === 'bedrock') throw notYet(`model ${shown(key)} is of type bedrock`);
 
   const word = providers[model.type];
   const value = (what: string, source: Source): Promise<Value> =>
     within(`failed to resolve ${what}: `, () => resolveValue(source, namespace, read));
+  const optional = async <K extends string>(field: K, source: Source | undefined) =>
+    (source ? { [field]: await value(`${word} ${field}`, source) } : {}) as { readonly [_ in K]?: Value };
 
-  const apiVersion = model.type === 'azure' ? model.apiVersion : undefined;
   const properties = Object.entries(model.properties);
-  const [provided, baseUrl, apiKey, version, ...extra] = await Promise.all([
+  const [provided, ...extra] = await Promise.all([
     value('model', model.model),
-    value(`${word} BaseURL`, model.baseUrl),
-    value(`${word} APIKey`, model.apiKey),
-    apiVersion && value(`${word} APIVersion`, apiVersion),
     ...properties.map(([property, source]) => value(`${word} property ${property}`, source)),
   ]);
-
-  return {
+  const every = {
     namespace,
     name,
-    type: model.type,
     model: provided,
-    baseUrl,
-    apiKey,
-    ...(version && { apiVersion: version }),
     properties: Object.fromEntries(properties.map(([property], i) => [property, extra[i] as Value])),
+  };
+
+  if (model.type !== 'bedrock') {
+    const version = model.type === 'azure' ? model.apiVersion : undefined;
+    return {
+      ...every,
+      type: model.type,
+      baseUrl: await value(`${word} BaseURL`, model.baseUrl),
+      apiKey: await value(`${word} APIKey`, model.apiKey),
+      ...(version && { apiVersion: await value(`${word} APIVersion`, version) }),
+    };
+  }
+  const { maxTokens, temperature } = model;
+  return {
+    ...every,
+    type: 'bedrock',
+    ...(await optional('region', model.region)),
+    ...(await optional('accessKeyId', model.accessKeyId)),
+    ...(await optional('secretAccessKey', model.secretAccessKey)),
+    ...(await optional('sessionToken', model.sessionToken)),
+    ...(await optional('modelArn', model.modelArn)),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
   };
 }

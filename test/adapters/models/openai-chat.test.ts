@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import type { ChatRequest, ModelEndpoint } from '../../../src/activities/ports.ts';
+import type { ChatRequest, OpenAiEndpoint } from '../../../src/activities/ports.ts';
 import { createModels } from '../../../src/adapters/models/create-models.ts';
 import type { ModelError } from '../../../src/adapters/models/model-error.ts';
 import type { FailureType } from '../../../src/api/failures.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 const models = createModels();
-const endpoint = (more: Partial<ModelEndpoint> = {}): ModelEndpoint => ({
+const endpoint = (more: Partial<OpenAiEndpoint> = {}): OpenAiEndpoint => ({
   type: 'openai',
   namespace: 'default',
   name: 'main',
