@@ -10,7 +10,7 @@ export function devCommand(program: string): Command {
   const command = new Command('dev')
     .summary('run everything on this machine, for kubectl from another terminal')
     .description(
-      'Boots etcd, kube-apiserver, Temporal with its Web UI, a scripted model, a controller and a worker on free loopback ' +
+      'Boots etcd, kube-apiserver, Temporal with its Web UI, a scripted model, a controller, a worker and a broker on free loopback ' +
         'ports, installs the resource definitions, and keeps all of it running until Ctrl-C. A process that dies is started ' +
         'again, as a cluster would. When everything is ready, <dir>/env can be sourced: KUBECONFIG, TEMPORAL_ADDRESS, …',
     )

@@ -19,6 +19,8 @@ interface Setting {
   readonly schema: z.ZodType<unknown, string>;
   /** Completes the sentence `--flag (ENV) is "…"; give …`. */
   readonly give: string;
+  /** Its value may hold a password and is shown nowhere. */
+  readonly isSecret?: boolean;
 }
 
 const whole = (min: number, max: number) =>
@@ -32,6 +34,12 @@ const port = {
   value: '<port>',
   schema: whole(0, 65_535),
   give: 'a port between 0 and 65535 (0: any free one)',
+};
+const address = {
+  value: '<address>',
+  default: '0.0.0.0',
+  schema: z.union([z.ipv4(), z.ipv6(), z.literal('localhost')]),
+  give: 'an IP address of this machine, such as 127.0.0.1',
 };
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 const text = { schema: z.string().min(1), give: 'a text that is not empty' };
@@ -115,8 +123,8 @@ export const settings = {
     env: 'ARKWRIGHT_WEBHOOK_HOST',
     says: 'where the webhook listens; with "url" the API server must reach it there',
     otherwise: '0.0.0.0 with "service", 127.0.0.1 with "url"',
-    schema: z.union([z.ipv4(), z.ipv6(), z.literal('localhost')]),
-    give: 'an IP address of this machine, such as 127.0.0.1',
+    schema: address.schema,
+    give: address.give,
   },
   webhookPort: {
     ...port,
@@ -182,13 +190,37 @@ export const settings = {
     default: '.arkwright/dev',
     ...text,
   },
+  host: {
+    ...address,
+    env: 'ARKWRIGHT_BROKER_HOST',
+    says: 'where memories and streams are served',
+  },
+  port: {
+    ...port,
+    env: 'ARKWRIGHT_BROKER_PORT',
+    says: 'the port memories and streams are served on',
+    default: '8080',
+  },
+  file: {
+    value: '<file>',
+    env: 'ARKWRIGHT_BROKER_FILE',
+    says: 'the SQLite file that keeps the conversations, where no database is given',
+    default: '.arkwright/broker.db',
+    ...text,
+  },
+  databaseUrl: {
+    value: '<url>',
+    env: 'DATABASE_URL',
+    says: 'the PostgreSQL database that keeps the conversations; needed to run more than one broker',
+    otherwise: 'the file',
+    schema: z.url({ protocol: /^postgres(ql)?$/ }),
+    give: 'an address such as postgresql://user:password@host:5432/database',
+    isSecret: true,
+  },
   healthHost: {
-    value: '<address>',
+    ...address,
     env: 'ARKWRIGHT_HEALTH_HOST',
     says: 'where /healthz, /readyz and /metrics listen',
-    default: '0.0.0.0',
-    schema: z.union([z.ipv4(), z.ipv6(), z.literal('localhost')]),
-    give: 'an IP address of this machine, such as 127.0.0.1',
   },
   healthPort: {
     ...port,
@@ -253,7 +285,8 @@ function read(name: SettingName, typed = ''): unknown {
 
   const result = setting.schema.safeParse(given);
   if (result.success) return result.data;
-  throw new UsageError(`${flagOf(name)} (${setting.env}) is ${JSON.stringify(given)}; give ${setting.give}.`);
+  const problem = setting.isSecret ? 'cannot be used' : `is ${JSON.stringify(given)}`;
+  throw new UsageError(`${flagOf(name)} (${setting.env}) ${problem}; give ${setting.give}.`);
 }
 
 const flagOf = (name: SettingName): string =>

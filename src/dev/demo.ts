@@ -35,7 +35,7 @@ export async function runDemo(
   const dir = join('.arkwright', 'demo');
   heading(
     say,
-    'Booting etcd, kube-apiserver, Temporal, a controller and a worker (minutes the first time, seconds afterwards)',
+    'Booting etcd, kube-apiserver, Temporal, a controller, a worker and a broker (minutes the first time, seconds afterwards)',
   );
   const stack = await startStack({ dir, fresh: true, report: say, install, signal });
   const scripted = realModel() ? undefined : await startScriptedModel({ delayMs: modelDelayMs });
