@@ -1,0 +1,24 @@
+import type { Message } from '../../api/transcript.ts';
+import { toWire } from './wire-messages.ts';
+
+/** The most that is taken over from a conversation, in bytes of its messages as JSON. */
+export const historyBytesMax = 768 * 1024;
+
+/**
+ * The newest messages that fit. Where some are left out, what is kept begins with a user's message: the answers of tools
+ * stay with the calls they answer. Nothing where even the newest exchange is too large.
+ */
+export function recent(messages: readonly Message[], bytesMax = historyBytesMax): readonly Message[] {
+  let first = messages.length;
+  let bytes = 0;
+  while (first > 0) {
+    const message = messages[first - 1] as Message;
+    bytes += Buffer.byteLength(JSON.stringify(toWire(message)));
+    if (bytes > bytesMax) break;
+    first -= 1;
+  }
+  if (first === 0) return messages;
+
+  const start = messages.findIndex(({ role }, index) => index >= first && role === 'user');
+  return start < 0 ? [] : messages.slice(start);
+}
