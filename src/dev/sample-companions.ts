@@ -1,39 +1,58 @@
 import type { Companion, StartCompanion } from './dev.ts';
 import type { JournaledServer } from './journaled-server.ts';
 import { kubectlFor } from './kubectl.ts';
+import { sampleMcpPort, startSampleMcp } from './sample-mcp.ts';
 import { applySampleModel, realModel, scriptedModelAccess } from './sample-model.ts';
 import { sampleToolsPort, startSampleTools } from './sample-tools.ts';
+import { applySampleMemory } from './sample-memory.ts';
 import { startScriptedModel } from './scripted-model.ts';
 import type { Stack } from './stack.ts';
 
 /** Slow enough to watch a team at work, quick enough not to wait for it. */
 const modelDelayMs = 300;
 
-/** The servers that the samples need: a model, unless the environment has a real one, and their tools. */
+/** The servers that the samples need: a model, unless the environment has a real one, their tools, and an MCP server. */
 export const sampleCompanions = (portOffset = 0): readonly StartCompanion[] => [
   async ({ port }) => {
     const { baseUrl, close } = await startScriptedModel({ port, delayMs: modelDelayMs });
     return { name: 'model', url: baseUrl, close };
   },
   async ({ port }) => {
-    const { url, close } = await toolsServer(sampleToolsPort + portOffset, port);
+    const ports = { wanted: sampleToolsPort + portOffset, spare: port };
+    const { url, close } = await startOn(ports, startSampleTools, 'the Tools of samples 02 and 03');
     return { name: 'tools', url, close };
+  },
+  async ({ port }) => {
+    const ports = { wanted: sampleMcpPort + portOffset, spare: port };
+    const { url, close } = await startOn(ports, startSampleMcp, 'the MCPServer of sample 13');
+    return { name: 'mcp', url: `${url}/mcp`, close };
   },
 ];
 
-/** Samples name their tools' port; where another program has it, they have to be edited. */
-async function toolsServer(wanted: number, spare: number): Promise<JournaledServer> {
+interface Ports {
+  readonly wanted: number;
+  readonly spare: number;
+}
+
+/** Samples name the ports of their servers; where another program has one, they have to be edited. */
+async function startOn(
+  { wanted, spare }: Ports,
+  start: (options: { readonly port: number }) => Promise<JournaledServer>,
+  where: string,
+): Promise<JournaledServer> {
   try {
-    return await startSampleTools({ port: wanted });
+    return await start({ port: wanted });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    console.log(`Port ${wanted} is taken: replace it by ${spare} in the Tools of samples 02 and 03.`);
-    return startSampleTools({ port: spare });
+    console.log(`Port ${wanted} is taken: replace it by ${spare} in ${where}.`);
+    return start({ port: spare });
   }
 }
 
-/** Puts the Model `default`, and what it reads, into the namespace `default`. */
+/** Puts the Model `default`, and what it and the samples' Memory read, into the namespace `default`. */
 export async function introduceSamples(stack: Stack, companions: readonly Companion[]): Promise<void> {
   const scripted = companions.find(({ name }) => name === 'model');
-  await applySampleModel(kubectlFor(stack), realModel() ?? scriptedModelAccess(scripted?.url ?? ''));
+  const kubectl = kubectlFor(stack);
+  await applySampleModel(kubectl, realModel() ?? scriptedModelAccess(scripted?.url ?? ''));
+  await applySampleMemory(kubectl, stack.brokerUrl);
 }
