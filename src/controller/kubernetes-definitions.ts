@@ -112,7 +112,7 @@ function definitionOf({ metadata, spec }: KubernetesObject): Definition {
 }
 
 /** What the API server refuses is for the user to mend; whatever else happened heals, and is tried again. */
-function inOurWords(error: unknown): unknown {
+export function inOurWords(error: unknown): unknown {
   if (!(error instanceof KubernetesError)) return error;
   if (error.status === 404) return new Unbuildable('ValueInvalid', error.detail, { missing: true });
   if (error.status === 403) return new Unbuildable('AccessDenied', error.detail);

@@ -11,6 +11,8 @@ import type { RunLimits } from '../api/run.ts';
 import { accessReviews } from './access-reviews.ts';
 import { startAdmission } from './admission/run-admission.ts';
 import type { AdmissionSettings } from './admission/run-admission.ts';
+import { runKinds } from './kinds/run-kinds.ts';
+import type { Kinds } from './kinds/run-kinds.ts';
 import { kubernetesDefinitions } from './kubernetes-definitions.ts';
 import { kubernetesQueries } from './kubernetes-queries.ts';
 import { becomeLeader, instanceName } from './leader-election.ts';
@@ -69,7 +71,12 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   let queue: WorkQueue | undefined;
   const enqueue = (key: string): void => queue?.add(key);
 
-  const watches = watchResources(connection, enqueue, { logger, metrics });
+  let kinds: Kinds | undefined;
+  const watches = watchResources(connection, enqueue, {
+    logger,
+    metrics,
+    onDefinition: (resource, key) => kinds?.look(resource, key),
+  });
   const watcher = watchRuns(runsIn(client, calls, settings), (key) => enqueue(keyText(key)));
   const admission =
     settings.admission &&
@@ -83,7 +90,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   let leadership: Leadership | undefined;
   let hideState: (() => void) | undefined;
   try {
-    health.setReady(false, 'reading Queries, Agents, Teams, Models and Tools (are their CRDs installed?)');
+    health.setReady(false, 'reading Queries and all they can name (are the CRDs of all kinds installed?)');
     await unless(signal, watches.synced());
     if (admission) health.setReady(false, 'registering the admission webhook');
     await unless(signal, admission?.active ?? Promise.resolve());
@@ -96,13 +103,14 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     queue = createWorkQueue({
       workers,
       waits,
-      onError: reportFailures(logger),
-      work: measured(metrics, async (key) => {
+      onError: reportFailures(logger, 'Query'),
+      work: measured(metrics, 'Query', async (key) => {
         if (!mayAct()) throw new Error('waiting for the lease to be renewed');
         return reconcileQuery(parseKey(key), ports);
       }),
     });
     for (const key of watches.queryKeys()) queue.add(key);
+    kinds = runKinds(connection, watches.definitions, { logger, metrics, mayAct });
     hideState = showState(metrics, queue, watcher);
     await unless(signal, leadership ? untilAborted(leadership.lost) : new Promise<never>(() => {}));
     throw leadership?.lost.reason;
@@ -112,7 +120,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     metrics.leader.set(0);
     hideState?.();
     await admission?.stop();
-    await queue?.drain();
+    await Promise.all([queue?.drain(), kinds?.stop()]);
     watcher.stop();
     await watches.stop();
     await leadership?.resign();

@@ -5,13 +5,12 @@ import type { ControllerPorts, Next } from './ports.ts';
 import type { RunWatcher } from './run-watcher.ts';
 import type { WorkQueue } from './work-queue.ts';
 
-const kind = 'Query';
 const showEveryMs = 5_000;
 const reportEveryMs = 1_000;
 
 /** The same work, with its time and its end counted. */
 export const measured =
-  ({ reconciles, reconcileSeconds }: ControllerMetrics, work: (key: string) => Promise<Next>) =>
+  ({ reconciles, reconcileSeconds }: ControllerMetrics, kind: string, work: (key: string) => Promise<Next>) =>
   async (key: string): Promise<Next> => {
     const stop = reconcileSeconds.startTimer({ kind });
     let outcome = 'failed';
@@ -54,7 +53,7 @@ export function counted(
 /** Shows the state of queue and watcher in the gauges until it is called again. */
 export function showState(metrics: ControllerMetrics, queue: WorkQueue, watcher: RunWatcher): () => void {
   const timer = setInterval(() => {
-    metrics.queueDepth.set({ kind }, queue.state().waiting);
+    metrics.queueDepth.set({ kind: 'Query' }, queue.state().waiting);
     const { followed, longPolled } = watcher.counts;
     metrics.runsWatched.set({ way: 'poll' }, longPolled);
     metrics.runsWatched.set({ way: 'describe' }, followed - longPolled);
@@ -62,19 +61,27 @@ export function showState(metrics: ControllerMetrics, queue: WorkQueue, watcher:
   return () => clearInterval(timer);
 }
 
-/** Warns of failed looks once a second at most: an outage fails thousands of Queries for the same reason. */
-export function reportFailures(logger: Logger): (key: string, error: unknown, waitMs: number) => void {
+/** Warns of failed looks once a second at most: an outage fails thousands of objects for the same reason. */
+export function reportFailures(
+  logger: Logger,
+  kind: string,
+): (key: string, error: unknown, waitMs: number) => void {
   let quietUntilMs = 0;
   let untold = 0;
-  return (query, err, waitMs) => {
+  return (key, err, waitMs) => {
     if (Date.now() < quietUntilMs) {
       untold++;
       return;
     }
     quietUntilMs = Date.now() + reportEveryMs;
     logger.warn(
-      { query, err, retryInMs: Math.round(waitMs), ...(untold > 0 && { othersSinceLast: untold }) },
-      'a Query could not be looked at',
+      {
+        [kind.toLowerCase()]: key,
+        err,
+        retryInMs: Math.round(waitMs),
+        ...(untold > 0 && { othersSinceLast: untold }),
+      },
+      `a ${kind} could not be looked at`,
     );
     untold = 0;
   };

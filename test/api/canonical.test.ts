@@ -233,7 +233,8 @@ describe('servers', () => {
     ['langchain', 'a2a', 'a2a'],
     ['langchain', 'execute', 'execute'],
   ])('an engine of type %s with the annotation %p speaks %s', (type, annotation, protocol) => {
-    const annotations = annotation === undefined ? {} : { 'ark.mckinsey.com/engine-protocol': annotation };
+    const annotations: Record<string, string> =
+      annotation === undefined ? {} : { 'ark.mckinsey.com/engine-protocol': annotation };
     const engine = canonicalExecutionEngine({ type, address }, { name: 'e', annotations });
     expect(engine).toHaveProperty('protocol', protocol);
   });

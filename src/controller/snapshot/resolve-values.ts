@@ -49,7 +49,7 @@ export async function resolveParameters(
 export async function resolveParameter(
   source: ParameterSource,
   namespace: string,
-  read: Definitions,
+  read: Places,
   ofQuery: Readonly<Record<string, Value>>,
 ): Promise<Value> {
   switch (source.from) {
