@@ -42,7 +42,8 @@ interface Pooled {
 /**
  * MCP servers over streamable HTTP or the older HTTP with server-sent events (contract section 4.10). Exchanges with
  * one address, transport and set of headers share a connection, which is closed after a failure and when it was idle
- * for a while. Nothing is asked twice, but where the server has forgotten the session and so did nothing.
+ * for a while. Nothing is asked twice, but where the server has done
+ * nothing: it has forgotten the session, or hung up before.
  */
 export function createMcp({ version = '0', idleTimeoutMs: ttl = idleTimeoutMs }: McpOptions = {}): Mcp {
   const roads = createRoads();
@@ -77,7 +78,7 @@ export function createMcp({ version = '0', idleTimeoutMs: ttl = idleTimeoutMs }:
     let open: Connection | undefined;
     try {
       open = await unlessAborted(pooled.connection, options.signal);
-      return await exchange(open, wish, options);
+      return open.isBroken ? brokenBefore(options) : await exchange(open, wish, options);
     } finally {
       leave(name, pooled, { isBroken: open?.isBroken ?? !options.signal.aborted });
     }
@@ -101,13 +102,13 @@ export function createMcp({ version = '0', idleTimeoutMs: ttl = idleTimeoutMs }:
       return { answer: await Promise.race([answer, lost]) };
     } catch (error) {
       signal.throwIfAborted();
-      const isForgotten = open.hasSession && journey.status === 404;
+      const mayAskAgain = open.hasSession && journey.status === 404;
       if (finished.signal.aborted) journey.cause ??= new Error('the answer ended before the reply');
       const failure = remoteError(error, options.words, { ...journey, timeoutMs, timedOut: false });
       // A refusal in the protocol's own words says that the connection is well.
       if (failure.kind === 'refused') throw failure;
       open.isBroken = true;
-      return { failure, isForgotten };
+      return { failure, mayAskAgain };
     } finally {
       finished.abort();
     }
@@ -116,7 +117,7 @@ export function createMcp({ version = '0', idleTimeoutMs: ttl = idleTimeoutMs }:
   async function ask<R>(server: ResolvedMcpServer, wish: Wish<R>, options: Options): Promise<R> {
     options.signal.throwIfAborted();
     let outcome = await once(server, wish, options);
-    if ('failure' in outcome && outcome.isForgotten) outcome = await once(server, wish, options);
+    if ('failure' in outcome && outcome.mayAskAgain) outcome = await once(server, wish, options);
     if ('failure' in outcome) throw outcome.failure;
     return outcome.answer;
   }
@@ -151,7 +152,13 @@ type Limits = { readonly signal: AbortSignal; readonly timeout: number };
 type Wish<R> = (connection: Connection, limits: Limits) => Promise<R>;
 type Options = Pick<CallOptions, 'signal'> &
   Partial<Pick<CallOptions, 'idempotencyKey'>> & { readonly timeoutMs: number; readonly words: string };
-type Outcome<R> = { readonly answer: R } | { readonly failure: RemoteError; readonly isForgotten: boolean };
+type Outcome<R> = { readonly answer: R } | { readonly failure: RemoteError; readonly mayAskAgain: boolean };
+
+/** The server hung up while nobody was looking: nothing was asked of it. */
+const brokenBefore = ({ words }: Options): Outcome<never> => ({
+  failure: new RemoteError('network', `${words}: the connection failed (closed)`, { sent: false }),
+  mayAskAgain: true,
+});
 
 async function allTools({ client }: Connection, limits: Limits): Promise<readonly McpListedTool[]> {
   const tools: McpListedTool[] = [];

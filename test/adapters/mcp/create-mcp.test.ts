@@ -206,6 +206,18 @@ test('a session that the server forgot is opened again, once', async () => {
   expect(server.calls).toHaveLength(2);
 });
 
+test('a server that hung up in between is connected to anew', async () => {
+  const { server, at } = await start({ transport: 'sse' });
+  await call(at);
+  server.cut();
+  // Until the loss is known, a call may still be given to the lost connection.
+  const ends = [];
+  do ends.push(await failureOf(call(at)));
+  while (server.sessions() === 1);
+  expect(ends.at(-1)).toBeUndefined();
+  expect(ends.slice(0, -1).map((failure) => failure?.kind)).toEqual(ends.slice(1).map(() => 'network'));
+});
+
 test('a connection that idles is closed', async () => {
   const hasty = createMcp({ idleTimeoutMs: 50 });
   const { server, at } = await start();

@@ -130,6 +130,30 @@ describe('a snapshot', () => {
     });
   });
 
+  test('takes of a Bedrock model what is there, and only that', async () => {
+    const bedrock = {
+      region: { value: 'eu-west-1' },
+      secretAccessKey: { valueFrom: { secretKeyRef: { name: 'aws', key: 'secret' } } },
+      modelArn: { value: '' },
+      maxTokens: 100,
+      temperature: '0.5',
+      properties: { top_k: { value: '7' } },
+    };
+    const model = { type: 'bedrock', model: { value: 'claude' }, config: { bedrock } };
+    const snapshot = await built({ agents: { bot: {} }, models: { default: model } });
+    expect(agentOf(snapshot, 'bot').model).toEqual({
+      type: 'bedrock',
+      namespace: 'default',
+      name: 'default',
+      model: { value: 'claude' },
+      region: { value: 'eu-west-1' },
+      secretAccessKey: { secret: { namespace: 'default', name: 'aws', key: 'secret' } },
+      maxTokens: 100,
+      temperature: '0.5',
+      properties: { top_k: { value: '7' } },
+    });
+  });
+
   test('renders texts whose parameters are known, and no others', async () => {
     const parameters = [
       { name: 'city', value: 'Oslo' },
@@ -357,13 +381,6 @@ test.each<[string, Shelf, object, string, string]>([
     {},
     'DefinitionInvalid',
     'unable to make agent default/bot, error:agent default/bot uses execution engine a2a: not supported by this version',
-  ],
-  [
-    'a Bedrock model',
-    { models: { m: { type: 'bedrock', model: { value: 'c' }, config: { bedrock: {} } } } },
-    ask('model', 'm'),
-    'DefinitionInvalid',
-    'unable to get default/m, error:model default/m is of type bedrock: not supported by this version',
   ],
 ])('a Query that asks %s is refused', async (_, shelf, spec, type, message) => {
   expect(await refused(shelf, spec)).toMatchObject({ type, message });
