@@ -41,6 +41,7 @@ export function envText(stack: Stack, companions: ReadonlyMap<string, string>): 
     variables[`${shellName(name)}_PID`] = String(stack.pid(name) ?? '');
     if (isArkwright(name)) variables[`${shellName(name)}_HEALTH`] = stack.healthUrl(name);
   }
+  if (stack.processes.includes('broker')) variables['BROKER_URL'] = stack.brokerUrl;
   for (const [name, url] of companions) variables[`${shellName(name)}_URL`] = url;
 
   return Object.entries(variables)

@@ -11,6 +11,8 @@ export type Ports = {
   readonly temporalUi: number;
   readonly controllerHealth: number;
   readonly webhook: number;
+  readonly broker: number;
+  readonly brokerHealth: number;
   readonly workerHealth: readonly number[];
   readonly companions: readonly number[];
 };
@@ -74,6 +76,8 @@ function portsAt(offset: number): Ports {
     temporal: 27_233 + offset,
     temporalUi: 28_233 + offset,
     controllerHealth: 29_080 + offset,
+    broker: 25_080 + offset,
+    brokerHealth: 29_280 + offset,
     workerHealth: row(30_080, workersMax),
     companions: row(24_080, companionsMax),
   };

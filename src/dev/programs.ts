@@ -6,11 +6,11 @@ import type { ServerPaths } from './servers.ts';
 import type { Program } from './supervise.ts';
 
 export type WorkerName = 'worker' | `worker-${number}`;
-export type ArkwrightName = 'controller' | WorkerName;
+export type ArkwrightName = 'controller' | 'broker' | WorkerName;
 export type ProcessName = 'etcd' | 'apiserver' | 'controller-manager' | 'temporal' | ArkwrightName;
 
 export const isArkwright = (name: ProcessName): name is ArkwrightName =>
-  name === 'controller' || name === 'worker' || name.startsWith('worker-');
+  name === 'controller' || name === 'broker' || name === 'worker' || name.startsWith('worker-');
 
 /** What is known of a stack before anything runs. */
 export type StackFacts = Omit<Place, 'release'> & { readonly servers: ServerPaths };
@@ -19,14 +19,17 @@ export type StackFacts = Omit<Place, 'release'> & { readonly servers: ServerPath
 export const workerName = (index: number): WorkerName => (index === 0 ? 'worker' : `worker-${index + 1}`);
 const workerIndex = (name: WorkerName) => (name === 'worker' ? 0 : Number(name.slice('worker-'.length)) - 1);
 
-export const healthPort = (name: ArkwrightName, { controllerHealth, workerHealth }: Ports): number =>
-  name === 'controller' ? controllerHealth : workerHealth[workerIndex(name)]!;
+export function healthPort(name: ArkwrightName, ports: Ports): number {
+  if (name === 'controller') return ports.controllerHealth;
+  return name === 'broker' ? ports.brokerHealth : ports.workerHealth[workerIndex(name)]!;
+}
 
 export const urls = (ports: Ports) => ({
   etcd: local(ports.etcd),
   apiserver: `https://127.0.0.1:${ports.apiserver}`,
   temporal: `127.0.0.1:${ports.temporal}`,
   temporalUi: local(ports.temporalUi),
+  broker: local(ports.broker),
 });
 
 const local = (port: number) => `http://127.0.0.1:${port}`;
@@ -61,9 +64,11 @@ function server(dir: string, command: string, args: readonly string[]): Program 
 function arkwright(name: ArkwrightName, facts: StackFacts): Program {
   const { ports, kubeconfig, dir } = facts;
   const { temporal, temporalUi } = urls(ports);
-  const subcommand = name === 'controller' ? 'controller' : 'worker';
-  // A profile or an API key for another Temporal must not lead these there.
-  const inherited = Object.entries(process.env).filter(([variable]) => !variable.startsWith('TEMPORAL_'));
+  const subcommand = name.startsWith('worker') ? 'worker' : name;
+  // A profile or an API key for another Temporal, or somebody's database, must not lead these there.
+  const inherited = Object.entries(process.env).filter(
+    ([variable]) => !variable.startsWith('TEMPORAL_') && variable !== 'DATABASE_URL',
+  );
   return {
     command: process.execPath,
     args: [
@@ -72,6 +77,7 @@ function arkwright(name: ArkwrightName, facts: StackFacts): Program {
       '--health-port',
       String(healthPort(name, ports)),
       ...(name === 'controller' ? webhookFlags(ports) : []),
+      ...(name === 'broker' ? brokerFlags(facts) : []),
     ],
     env: {
       ...Object.fromEntries(inherited),
@@ -92,6 +98,12 @@ const webhookFlags = ({ webhook }: Ports) => [
   '--webhook-host=127.0.0.1',
   `--webhook-port=${webhook}`,
   '--webhook-failure-policy=ignore',
+];
+
+const brokerFlags = ({ dir, ports }: StackFacts) => [
+  '--host=127.0.0.1',
+  `--port=${ports.broker}`,
+  `--file=${join(dir, 'broker.db')}`,
 ];
 
 /** An etcd that is given no room left refuses every write; the default of 2 GB is filled by a large benchmark. */

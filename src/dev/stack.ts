@@ -26,7 +26,7 @@ export type StackOptions = {
   readonly portOffset?: number;
   /** How many workers; 1 if not given. */
   readonly workers?: number;
-  readonly without?: readonly ('controller' | 'worker')[];
+  readonly without?: readonly ('controller' | 'worker' | 'broker')[];
   /** Puts CRDs and RBAC into the cluster: called once it is ready, before controller and workers start. */
   readonly install?: (kubeconfig: string) => Promise<void>;
   /** Found or built if not given. */
@@ -44,6 +44,8 @@ export type Stack = {
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
   readonly temporalUi: string;
+  /** Keeps conversations and passes on streams, where the stack has a broker. */
+  readonly brokerUrl: string;
   readonly processes: readonly ProcessName[];
   /** Undefined while it is down. */
   pid(name: ProcessName): number | undefined;
@@ -67,7 +69,7 @@ export type Stack = {
 };
 
 /**
- * Boots etcd, the Kubernetes API server and its controllers, Temporal, and Arkwright's controller and workers, all on
+ * Boots etcd, the Kubernetes API server and its controllers, Temporal, and Arkwright's controller, broker and workers, all on
  * loopback, and resolves when every one of them is ready. Each is started again when it dies. All end with this
  * process, however that ends. A failed start leaves nothing running.
  */
@@ -97,7 +99,7 @@ function processNames({ without = [], workers = 1 }: StackOptions): ProcessName[
   const workerNames = Array.from({ length: workers }, (_, index) => workerName(index));
   return [
     ...(['etcd', 'apiserver', 'controller-manager', 'temporal'] as const),
-    ...(without.includes('controller') ? [] : (['controller'] as const)),
+    ...(['controller', 'broker'] as const).filter((name) => !without.includes(name)),
     ...(without.includes('worker') ? [] : workerNames),
   ];
 }
@@ -148,7 +150,7 @@ function describe(
   stop: () => Promise<void>,
 ): Stack {
   const { dir, servers, ports, kubeconfig } = facts;
-  const { apiserver, temporal, temporalUi } = urls(ports);
+  const { apiserver, temporal, temporalUi, broker } = urls(ports);
   return {
     dir,
     servers,
@@ -158,6 +160,7 @@ function describe(
     temporalAddress: temporal,
     temporalNamespace,
     temporalUi,
+    brokerUrl: broker,
     processes: names,
     pid: (name) => fleet.pid(name),
     logPath: (name) => fleet.logPath(name),

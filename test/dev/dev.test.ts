@@ -38,7 +38,7 @@ test('dev writes what a shell needs when all is ready, keeps it true, and leaves
   const running = runDev(
     {
       dir,
-      without: ['controller', 'worker'],
+      without: ['controller', 'broker', 'worker'],
       companions: [startModel],
       report: (line) => reported.push(line),
       install: async (kubeconfig) => {

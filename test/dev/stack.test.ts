@@ -14,7 +14,7 @@ import { isRunning } from './running.ts';
 import { measureTimerMs } from './measure-timer.ts';
 
 const report = () => undefined;
-const without = ['controller', 'worker'] as const;
+const without = ['controller', 'broker', 'worker'] as const;
 const bootWithinMs = 240_000;
 
 let dir: string;
@@ -195,7 +195,7 @@ describe('beside it', () => {
     const script = `
       const { startStack } = await import(${JSON.stringify(module.href)});
       const dir = ${JSON.stringify(other)};
-      const stack = await startStack({ dir, report() {}, without: ['controller', 'worker'] });
+      const stack = await startStack({ dir, report() {}, without: ['controller', 'broker', 'worker'] });
       await stack.kill('temporal');
       await stack.ready('temporal');
       console.log(JSON.stringify(stack.processes.map((name) => stack.pid(name))));`;

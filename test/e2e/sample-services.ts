@@ -1,5 +1,6 @@
 import { kubectlFor } from '../../src/dev/kubectl.ts';
 import { applySampleModel, readSample, scriptedModelAccess } from '../../src/dev/sample-model.ts';
+import { applySampleMemory } from '../../src/dev/sample-memory.ts';
 import { startSampleTools } from '../../src/dev/sample-tools.ts';
 import {
   startScriptedModel,
@@ -24,7 +25,9 @@ export function withSampleServices(cluster: StackInTest, options: ScriptedModelO
 
   beforeAll(async () => {
     services = { model: await startScriptedModel(options), tools: await startSampleTools({ port: 0 }) };
-    await applySampleModel(kubectlFor(cluster.stack), scriptedModelAccess(services.model.baseUrl));
+    const kubectl = kubectlFor(cluster.stack);
+    await applySampleModel(kubectl, scriptedModelAccess(services.model.baseUrl));
+    await applySampleMemory(kubectl, cluster.stack.brokerUrl);
   }, 60_000);
   afterAll(async () => {
     await services?.model.close();

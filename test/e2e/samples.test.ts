@@ -30,6 +30,7 @@ const samples = [
     /historian/,
   ],
   ['11-limits.yaml', 'debate', 'error', ['team/debate'], /debater/],
+  ['12-memory.yaml', 'introduction', 'done', ['agent/librarian'], /librarian/],
 ] as const;
 
 test('every sample with a Query is applied here', async () => {
