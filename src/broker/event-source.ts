@@ -58,8 +58,8 @@ export function eventSource(stream: StreamLog, reading: Reading): ReadableStream
     {
       async pull(controller) {
         const { text, isLast } = await more();
-        if (gone.aborted) return onEnd();
-        controller.enqueue(encoder.encode(greeting + text));
+        if (left.signal.aborted) return;
+        if (greeting + text !== '') controller.enqueue(encoder.encode(greeting + text));
         greeting = '';
         if (!isLast) return;
         controller.close();

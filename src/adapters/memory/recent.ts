@@ -17,8 +17,9 @@ export function recent(messages: readonly Message[], bytesMax = historyBytesMax)
     if (bytes > bytesMax) break;
     first -= 1;
   }
-  if (first === 0) return messages;
-
-  const start = messages.findIndex(({ role }, index) => index >= first && role === 'user');
+  // What was read may itself be the end of something longer, and begin with answers to calls that are missing.
+  const begins = (role: Message['role'], index: number): boolean =>
+    first === 0 ? role !== 'tool' : index >= first && role === 'user';
+  const start = messages.findIndex(({ role }, index) => begins(role, index));
   return start < 0 ? [] : messages.slice(start);
 }

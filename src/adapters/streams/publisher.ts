@@ -37,7 +37,7 @@ export function createPublisher(
     if (buffered + line.length > bufferedCharactersMax) return onDropped('buffer-full', 1);
     buffer.push(line);
     buffered += line.length;
-    sending ??= sendAll().finally(() => (sending = undefined));
+    sending ??= sendAll();
   }
 
   async function sendAll(): Promise<void> {
@@ -52,6 +52,8 @@ export function createPublisher(
       }
       if (failures >= failuresMax) giveUp('unreachable');
     }
+    // At once, so that no line can be added in between and wait for a sender that has gone.
+    sending = undefined;
   }
 
   function next(): readonly string[] {
