@@ -38,7 +38,7 @@ test('dev writes what a shell needs when all is ready, keeps it true, and leaves
   const running = runDev(
     {
       dir,
-      without: ['controller', 'broker', 'worker'],
+      without: ['controller', 'worker'],
       companions: [startModel],
       report: (line) => reported.push(line),
       install: async (kubeconfig) => {
@@ -61,6 +61,7 @@ test('dev writes what a shell needs when all is ready, keeps it true, and leaves
     expect(env['TEMPORAL_ADDRESS']).toMatch(/^127\.0\.0\.1:\d+$/);
     expect((await fetch(env['TEMPORAL_UI']!)).status).toBe(200);
     expect(await (await fetch(env['MODEL_URL']!)).text()).toBe('I am the model');
+    expect(await (await fetch(`${env['BROKER_URL']}/health`)).text()).toBe('OK');
     expect(
       execFileSync('kubectl', ['get', 'ns', '-o', 'name'], {
         env: { ...process.env, ...env },
@@ -87,7 +88,7 @@ test('dev writes what a shell needs when all is ready, keeps it true, and leaves
     pids = Object.entries(sourced()).flatMap(([name, value]) =>
       name.endsWith('_PID') ? [Number(value)] : [],
     );
-    expect(pids).toHaveLength(4);
+    expect(pids).toHaveLength(5);
   } finally {
     stop.abort();
     await running;

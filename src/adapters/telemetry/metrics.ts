@@ -44,6 +44,7 @@ export function createWorkerMetrics(registry: Registry) {
     tokens: counter('tokens_total', 'Tokens as the models counted them: prompt or completion.', 'kind'),
     toolCalls: counter('tool_calls_total', 'Uses of tools, every attempt counted.', 'outcome'),
     toolCallSeconds: histogram('tool_call_duration_seconds', 'Time of one use of a tool.', callBuckets),
+    chunksDropped: counter('stream_chunks_dropped_total', 'Chunks that no reader will see.', 'reason'),
   };
 }
 
