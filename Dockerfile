@@ -23,5 +23,5 @@ COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000
-ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/src/cli/main.js"]
+ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
 CMD ["--help"]

@@ -66,15 +66,19 @@ try {
 async function single(bench: Bench): Promise<string> {
   bench.setDelay(0);
   await times(bench, 'warm', 20, 'agent', 'ann');
+  const spent = await cpuSpent(bench.stack);
   const ms = await times(bench, 'single', singles, 'agent', 'ann');
-  return `create to done: p50 ${at(ms, 0.5)} ms, p95 ${at(ms, 0.95)} ms (${singles} Queries, one after the other)`;
+  const cpu = await spent(singles);
+  return `create to done: p50 ${at(ms, 0.5)} ms, p95 ${at(ms, 0.95)} ms (${singles} Queries, one after the other); CPU a Query: ${cpu}`;
 }
 
 async function turns(bench: Bench): Promise<string> {
   bench.setDelay(0);
   const one = at(await times(bench, 'one', 30, 'agent', 'ann'), 0.5);
+  const spent = await cpuSpent(bench.stack);
   const eight = at(await times(bench, 'eight', 30, 'team', 'eight'), 0.5);
-  return `overhead a turn: ${((eight - one) / 7).toFixed(1)} ms (team of 8: p50 ${eight} ms, one agent: ${one} ms)`;
+  const cpu = await spent(30 * 8);
+  return `overhead a turn: ${((eight - one) / 7).toFixed(1)} ms (team of 8: p50 ${eight} ms, one agent: ${one} ms); CPU a turn: ${cpu}`;
 }
 
 async function idle({ stack: { pid } }: Bench): Promise<string> {
@@ -218,6 +222,25 @@ function definitions(): string {
     ...eight.map((name) => object('Agent', name, { prompt: `You are ${name}.` })),
     object('Team', 'eight', { strategy: 'sequential', members }),
   ].join('\n');
+}
+
+/** The processor time each process takes from now on, divided by the number of things done: a figure that a busy machine changes little. */
+async function cpuSpent(stack: Stack): Promise<(things: number) => Promise<string>> {
+  const names = stack.processes;
+  const read = () => Promise.all(names.map((name) => cpuMs(stack.pid(name))));
+  const before = await read();
+  return async (things) => {
+    const after = await read();
+    return names
+      .map((name, i) => `${name} ${(((after[i] ?? 0) - (before[i] ?? 0)) / things).toFixed(1)} ms`)
+      .join(', ');
+  };
+}
+
+/** User and system time of a process (proc(5): fields 14 and 15 of stat, in ticks of 10 ms). */
+async function cpuMs(pid: number | undefined): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function residentMb(pid: number | undefined): Promise<number> {

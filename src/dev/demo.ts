@@ -183,7 +183,7 @@ function farewell({ dir, temporalUi, temporalNamespace }: Stack, say: Say): void
       `  npm run dev -- --dir ${folder}          keeps this stack up, with this run in it`,
       `  . ${folder}/env                         in another terminal: KUBECONFIG and the rest`,
       `  kubectl get query ${query} -o yaml`,
-      `  node src/cli/main.ts replay ${query}    what was decided, against today's code`,
+      `  npm run -s arkwright -- replay ${query}    what was decided, against today's code`,
       `  ${temporalUi}/namespaces/${temporalNamespace}/workflows    every turn in the Web UI`,
     ].join('\n'),
   );

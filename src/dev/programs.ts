@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Place } from './place.ts';
 import type { Ports } from './ports.ts';
-import { arkwrightMain } from './project.ts';
 import type { ServerPaths } from './servers.ts';
 import type { Program } from './supervise.ts';
 
@@ -13,7 +12,11 @@ export const isArkwright = (name: ProcessName): name is ArkwrightName =>
   name === 'controller' || name === 'broker' || name === 'worker' || name.startsWith('worker-');
 
 /** What is known of a stack before anything runs. */
-export type StackFacts = Omit<Place, 'release'> & { readonly servers: ServerPaths };
+export type StackFacts = Omit<Place, 'release'> & {
+  readonly servers: ServerPaths;
+  /** The path of the compiled `arkwright` command. */
+  readonly arkwright: string;
+};
 
 /** `worker`, `worker-2`, `worker-3` … */
 export const workerName = (index: number): WorkerName => (index === 0 ? 'worker' : `worker-${index + 1}`);
@@ -72,7 +75,7 @@ function arkwright(name: ArkwrightName, facts: StackFacts): Program {
   return {
     command: process.execPath,
     args: [
-      arkwrightMain,
+      facts.arkwright,
       subcommand,
       '--health-port',
       String(healthPort(name, ports)),
@@ -85,6 +88,8 @@ function arkwright(name: ArkwrightName, facts: StackFacts): Program {
       TEMPORAL_ADDRESS: temporal,
       TEMPORAL_NAMESPACE: temporalNamespace,
       ARKWRIGHT_TEMPORAL_UI: temporalUi,
+      // The supervisor starts the next one when the last has ended, so it need not wait for that one's lease to run out.
+      ARKWRIGHT_INSTANCE: name,
       ENABLE_WEBHOOKS: 'true',
     },
     cwd: dir,

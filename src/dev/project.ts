@@ -1,16 +1,8 @@
 import { existsSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
 
 /** The folder that holds package.json, tools/servers and .cache: the same for sources and for what was built to dist. */
 export const projectFolder = folderAbove(import.meta.dirname);
-
-/** The `arkwright` command that belongs to this code: main.ts beside the sources, main.js beside what was built. */
-export const arkwrightMain = join(
-  dirname(import.meta.dirname),
-  'cli',
-  `main${extname(fileURLToPath(import.meta.url))}`,
-);
 
 function folderAbove(start: string): string {
   for (let folder = start; folder !== dirname(folder); folder = dirname(folder)) {

@@ -1,3 +1,4 @@
+import { builtArkwright } from './built.ts';
 import { writeKubeconfig } from './credentials.ts';
 import { assembleFleet, type Fleet } from './fleet.ts';
 import { claimPlace } from './place.ts';
@@ -77,8 +78,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { report, signal } = options;
   const names = processNames(options);
   const servers = options.servers ?? (await findOrBuildServers({ report, ...(signal && { signal }) }));
+  const arkwright = await builtArkwright(report);
   const place = await claimPlace(options);
-  const facts = { ...place, servers };
+  const facts = { ...place, servers, arkwright };
   const fleet = assembleFleet(names, facts);
 
   let stopped: Promise<void> | undefined;
