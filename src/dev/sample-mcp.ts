@@ -29,7 +29,7 @@ interface Message {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-function answer({ method, params = {} }: Message): object {
+function answer({ method = '', params = {} }: Message): object {
   switch (method) {
     case 'initialize':
       return {
@@ -42,13 +42,20 @@ function answer({ method, params = {} }: Message): object {
     case 'ping':
       return { result: {} };
     case 'tools/list':
-      return { result: { tools: tools.map(({ run: _, ...face }) => face) } };
+      return { result: { tools: tools.map(faceOf) } };
     case 'tools/call':
       return called(String(params['name']), (params['arguments'] ?? {}) as Arguments);
     default:
       return { error: { code: -32_601, message: `there is no method ${method}` } };
   }
 }
+
+const faceOf = ({ name, description, inputSchema, annotations }: (typeof tools)[number]) => ({
+  name,
+  description,
+  inputSchema,
+  annotations,
+});
 
 type Arguments = Readonly<Record<string, unknown>>;
 

@@ -120,17 +120,22 @@ function serverOf(
   const server = new Server({ name: 'fake', version: '1' }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', ({ params }) => {
     const from = Number(params?.cursor ?? 0);
-    const page = tools.slice(from, from + pageSize).map(({ run: _, inputSchema = {}, ...tool }) => ({
-      ...tool,
-      inputSchema: { type: 'object' as const, ...inputSchema },
-    }));
+    const page = tools
+      .slice(from, from + pageSize)
+      .map(({ name, description, annotations, inputSchema = {} }) => ({
+        name,
+        description,
+        annotations,
+        inputSchema: { type: 'object' as const, ...inputSchema },
+      }));
     return { tools: page, ...(from + pageSize < tools.length && { nextCursor: String(from + pageSize) }) };
   });
   server.setRequestHandler('tools/call', async ({ params }) => {
-    calls.push({ name: params.name, args: params.arguments, meta: params._meta });
-    const tool = tools.find(({ name }) => name === params.name);
-    if (!tool) throw new Error(`no tool ${params.name}`);
-    return tool.run(params.arguments ?? {});
+    const { name: wished, arguments: args, _meta: meta } = params;
+    calls.push({ name: wished, args, meta });
+    const tool = tools.find(({ name }) => name === wished);
+    if (!tool) throw new Error(`no tool ${wished}`);
+    return tool.run(args ?? {});
   });
   return server;
 }

@@ -130,6 +130,7 @@ async function run(worker: Worker, job: JqJob, { signal, timeoutMs }: Limits): P
         );
       deadline.addEventListener('abort', giveUp, { once: true, signal: done.signal });
       if (signal.aborted) giveUp();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage(job);
     });
   } finally {

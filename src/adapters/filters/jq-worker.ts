@@ -16,6 +16,7 @@ const compileErrorStatus = 3;
 
 /** Runs jq in a thread of its own: an expression that runs away is ended by ending the thread. */
 parentPort?.on('message', (job: JqJob) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   void verdictOn(job).then((verdict) => parentPort?.postMessage(verdict));
 });
 

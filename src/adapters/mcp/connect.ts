@@ -67,14 +67,17 @@ function connection(
       await client.close().catch(() => undefined);
     },
   };
-  client.onclose = () => {
-    open.isBroken = true;
+  const heard: Required<Pick<Client, 'onclose' | 'onerror'>> = {
+    onclose() {
+      open.isBroken = true;
+    },
+    onerror({ name }) {
+      // Replies come over the one stream of the older transport: without it nobody hears them. That a request whose
+      // reply is there already was ended says nothing of the stream.
+      if (!isStreamable && name !== 'AbortError') void client.close();
+    },
   };
-  client.onerror = ({ name }) => {
-    // Replies come over the one stream of the older transport: without it nobody hears them. That a request whose
-    // reply is there already was ended says nothing of the stream.
-    if (!isStreamable && name !== 'AbortError') void client.close();
-  };
+  Object.assign(client, heard);
   return open;
 }
 

@@ -54,7 +54,7 @@ export function createRoads(): Roads {
     if (!journey || (body !== undefined && !isRequest(body)))
       return fetch(url, { ...init, dispatcher: agent });
 
-    const headers = new Headers(init.headers as Headers);
+    const headers = new Headers(init.headers);
     if (body !== undefined) journey.posted = true;
     if (body !== undefined && journey.idempotencyKey) headers.set('idempotency-key', journey.idempotencyKey);
     try {

@@ -7,6 +7,7 @@ import type { ModelReply } from '../../api/run.ts';
 import { bedrockBody } from './bedrock-body.ts';
 import { toBedrockError } from './bedrock-error.ts';
 import { bedrockReply } from './bedrock-reply.ts';
+import { codeOf } from './model-error.ts';
 
 const clientsMax = 64;
 const replyBytesMax = 16 * 1024 * 1024;
@@ -102,14 +103,19 @@ function overHttp1(agent: Agent): NonNullable<BedrockRuntimeClientConfig['reques
     metadata: { handlerProtocol: 'http/1.1' },
     async handle(request: AwsRequest, { abortSignal }: { readonly abortSignal?: AbortSignal } = {}) {
       const { protocol, hostname, port, path, method, headers, body } = request;
-      const answer = await agent.request({
-        origin: `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`,
-        path,
-        method: method as Dispatcher.HttpMethod,
-        headers,
-        body: body ?? null,
-        signal: abortSignal ?? null,
-      });
+      const answer = await agent
+        .request({
+          origin: `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`,
+          path,
+          method,
+          headers,
+          body: body ?? null,
+          signal: abortSignal ?? null,
+        })
+        .catch((error: unknown) => {
+          // The library makes a text of what it does not take for an error.
+          throw Object.assign(new Error('the request failed', { cause: error }), { code: codeOf(error) });
+        });
       const { statusCode, headers: said } = answer;
       return { response: { statusCode, headers: singled(said), body: answer.body } };
     },
@@ -117,7 +123,7 @@ function overHttp1(agent: Agent): NonNullable<BedrockRuntimeClientConfig['reques
     httpHandlerConfigs: () => ({}),
     destroy: () => undefined,
   };
-  return handler as unknown as NonNullable<BedrockRuntimeClientConfig['requestHandler']>;
+  return handler;
 }
 
 const singled = (headers: Dispatcher.ResponseData['headers']): Record<string, string> =>
