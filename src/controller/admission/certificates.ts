@@ -1,4 +1,5 @@
 // The certificate library registers its parts through it.
+// oxlint-disable-next-line import/no-unassigned-import
 import 'reflect-metadata';
 import { isIP } from 'node:net';
 import { X509Certificate } from 'node:crypto';

@@ -29,7 +29,7 @@ export async function cycleThrough(
     await trouble('team', key, async () => {
       const spec = readSpec(TeamSpec, (await read.getLatest('teams', key)).spec);
       const members = isInvalid(spec) ? [] : spec.members;
-      for (const { type, name } of members) if (type === 'team') ways.push([...(way as string[]), name]);
+      for (const { type, name } of members) if (type === 'team') ways.push([...way, name]);
     });
   }
   return undefined;
