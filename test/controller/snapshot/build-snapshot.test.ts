@@ -139,8 +139,8 @@ describe('a snapshot', () => {
       temperature: '0.5',
       properties: { top_k: { value: '7' } },
     };
-    const model = { type: 'bedrock', model: { value: 'claude' }, config: { bedrock } };
-    const snapshot = await built({ agents: { bot: {} }, models: { default: model } });
+    const claude = { type: 'bedrock', model: { value: 'claude' }, config: { bedrock } };
+    const snapshot = await built({ agents: { bot: {} }, models: { default: claude } });
     expect(agentOf(snapshot, 'bot').model).toEqual({
       type: 'bedrock',
       namespace: 'default',
