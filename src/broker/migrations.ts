@@ -51,9 +51,10 @@ export async function migrate(database: Database): Promise<void> {
     await sql.query(
       'CREATE TABLE IF NOT EXISTS broker_migrations (version integer PRIMARY KEY, applied_at bigint NOT NULL)',
     );
-    const [{ version = 0 } = {}] = await sql.query<{ version: number }>(
-      'SELECT COALESCE(MAX(version), 0) AS version FROM broker_migrations',
+    const [newest] = await sql.query<{ version: number | null }>(
+      'SELECT MAX(version) AS version FROM broker_migrations',
     );
+    const version = newest?.version ?? 0;
     if (version > migrations.length)
       throw new Error(
         `its tables are of version ${version} and this broker knows versions up to ${migrations.length}; run the newer one`,

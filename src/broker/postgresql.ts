@@ -53,8 +53,10 @@ const sqlOn = (connection: pg.Pool | pg.PoolClient): Sql => ({
   },
 });
 
-/** 64-bit numbers come as text unless somebody says that they fit (database.ts). */
-const wholeNumbers: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+type TypeId = Parameters<typeof pg.types.getTypeParser>[0];
 
-const parserOf = ((oid: number, format?: 'text') =>
+/** 64-bit numbers come as text unless somebody says that they fit (database.ts). */
+const wholeNumbers: ReadonlySet<TypeId> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+
+const parserOf = ((oid: TypeId, format?: 'text') =>
   wholeNumbers.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser;

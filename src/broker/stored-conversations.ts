@@ -71,7 +71,7 @@ export function storedConversations(database: Database, now: () => number = Date
       if (conversation !== undefined) where += ` AND conversation_id = $${values.push(conversation)}`;
       if (query !== undefined) where += ` AND query_id = $${values.push(query)}`;
 
-      const [{ total = 0 } = {}] = await database.query<{ total: number }>(
+      const [counted] = await database.query<{ total: number }>(
         `SELECT COUNT(*) AS total FROM broker_messages WHERE ${where}`,
         values,
       );
@@ -84,7 +84,7 @@ export function storedConversations(database: Database, now: () => number = Date
          ) AS summed WHERE so_far <= ${page[2]} ORDER BY sequence`,
         values,
       );
-      return { records: rows.map(storedOf), total };
+      return { records: rows.map(storedOf), total: counted?.total ?? 0 };
     },
 
     async newest(conversation) {

@@ -118,6 +118,6 @@ export class StreamLog {
 
   #changed(): void {
     this.changedAtMs = performance.now();
-    for (const happens of [...this.#waiting]) happens();
+    for (const happens of this.#waiting) happens();
   }
 }

@@ -118,7 +118,7 @@ export class Streams {
     this.#makeRoom(() => this.#streams.size >= streamsMax, `All ${streamsMax} places for streams are taken`);
     const stream = new StreamLog((bytes) => (this.#bytes += bytes), streamBytesMax);
     this.#streams.set(query, stream);
-    for (const finish of [...(this.#awaited.get(query) ?? [])]) finish(stream);
+    for (const finish of this.#awaited.get(query) ?? []) finish(stream);
     return stream;
   }
 

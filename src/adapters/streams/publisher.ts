@@ -41,7 +41,7 @@ export function createPublisher(
   }
 
   async function sendAll(): Promise<void> {
-    while (buffer.length > 0 && !isOver) {
+    while (buffer.length > 0) {
       const lines = next();
       try {
         await send(lines);

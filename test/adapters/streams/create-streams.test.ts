@@ -99,7 +99,7 @@ describe('the publisher', () => {
     const dropped: [Dropped, number][] = [];
     const publisher = createPublisher(send, (...what) => dropped.push(what));
     for (let n = 0; n < 20; n += 1) publisher.add(`${n} ${'x'.repeat(100_000)}`);
-    expect(dropped).toEqual(Array(9).fill(['buffer-full', 1]));
+    expect(dropped).toEqual(Array.from({ length: 9 }, () => ['buffer-full', 1]));
     const over = setInterval(release, 1);
     await publisher.end();
     clearInterval(over);
