@@ -13,10 +13,12 @@ export interface Clear {
   readonly isSecret: boolean;
 }
 
+export const emptyAddress = 'address cannot be empty';
+
 /** The address of something far away, read now (contract 3.10); an empty one is none. */
 export async function resolveAddress(source: Source, namespace: string, values: Values): Promise<Clear> {
   const address = await inClear(await resolveValue(source, namespace, values), values);
-  if (address.value === '') throw new Unbuildable('ValueInvalid', 'address cannot be empty');
+  if (address.value === '') throw new Unbuildable('ValueInvalid', emptyAddress);
   return address;
 }
 
@@ -47,6 +49,12 @@ export async function resolveHeaders(
     prints: resolved.map(({ name, print }) => `${name}: ${print}`),
   };
 }
+
+/** What no message about a server may hold: a header that stands in the spec is a secret nonetheless. */
+export const secretsAmong = (address: Clear, headers: ServerAddress['headers']): readonly string[] => [
+  ...(address.isSecret ? [address.value] : []),
+  ...headers.map(({ value }) => value),
+];
 
 /** A Secret is read now, and known again by its version. */
 export async function inClear(value: Value, { secret }: Values): Promise<Clear> {

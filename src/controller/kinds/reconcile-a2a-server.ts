@@ -5,7 +5,7 @@ import type { Next, ObjectKey } from '../ports.ts';
 import { contentHash } from '../snapshot/content-hash.ts';
 import { Unbuildable } from '../snapshot/unbuildable.ts';
 import { recheckMs } from './back-off.ts';
-import { resolveAddress, resolveHeaders, shownValue } from './clear-values.ts';
+import { resolveAddress, resolveHeaders, secretsAmong, shownValue } from './clear-values.ts';
 import { conceal } from './conceal.ts';
 import { makeOffers } from './make-offers.ts';
 import { agentOffer, ownerOf } from './offered-agent.ts';
@@ -102,7 +102,7 @@ async function resolve(
       address: { address: found.value, headers: resolved.headers },
       shown: shownValue(found),
       hash: contentHash([found.print, resolved.prints]),
-      secrets: resolved.headers.map(({ value }) => value),
+      secrets: secretsAmong(found, resolved.headers),
     };
   } catch (error) {
     if (!(error instanceof Unbuildable)) throw error;

@@ -4,14 +4,15 @@ import type { AddressStatus } from '../../api/values.ts';
 import type { Next, ObjectKey } from '../ports.ts';
 import { Unbuildable } from '../snapshot/unbuildable.ts';
 import { recheckMs } from './back-off.ts';
-import { resolveAddress, shownValue, type Clear } from './clear-values.ts';
+import { emptyAddress, resolveAddress, shownValue, type Clear } from './clear-values.ts';
 import type { AddressPorts, EventText, SeenObject } from './ports.ts';
 
 /** How a kind that is an address speaks of it (contract 3.6 and 7.2). */
 export interface AddressKind {
   readonly resolving: string;
   readonly resolved: string;
-  readonly empty: string;
+  /** Said of an empty address, where there are words of its own for that. */
+  readonly empty?: string;
   read(object: SeenObject<AddressStatus>): { readonly address: Source } | Invalid;
   readonly announceResolved?: (address: string) => EventText;
   readonly announceFailed?: (message: string) => EventText;
@@ -66,8 +67,7 @@ async function look(
     return await resolveAddress(spec.address, object.namespace, values);
   } catch (error) {
     if (!(error instanceof Unbuildable)) throw error;
-    return error.message === 'address cannot be empty'
-      ? kind.empty
-      : `Failed to resolve address: ${error.message}`;
+    const isEmpty = error.message === emptyAddress;
+    return (isEmpty && kind.empty) || `Failed to resolve address: ${error.message}`;
   }
 }

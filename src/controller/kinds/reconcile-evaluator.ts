@@ -7,7 +7,6 @@ import { reconcileAddress, type AddressKind } from './reconcile-address.ts';
 const evaluator: AddressKind = {
   resolving: 'Resolving evaluator address',
   resolved: 'Evaluator address resolved successfully',
-  empty: 'Failed to resolve address: address cannot be empty',
   read: ({ spec }) => canonicalEvaluator(spec),
 };
 

@@ -9,7 +9,6 @@ const component = 'executionengine-controller';
 const engine: AddressKind = {
   resolving: 'Resolving execution engine address',
   resolved: 'ExecutionEngine address resolved successfully',
-  empty: 'Failed to resolve address: address cannot be empty',
   read: (object) => canonicalExecutionEngine(object.spec, object),
   announceResolved: (address) => ({
     component,

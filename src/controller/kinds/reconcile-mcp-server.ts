@@ -5,7 +5,7 @@ import type { Next, ObjectKey } from '../ports.ts';
 import { contentHash } from '../snapshot/content-hash.ts';
 import { Unbuildable } from '../snapshot/unbuildable.ts';
 import { recheckMs } from './back-off.ts';
-import { resolveAddress, resolveHeaders, shownValue } from './clear-values.ts';
+import { resolveAddress, resolveHeaders, secretsAmong, shownValue } from './clear-values.ts';
 import { conceal } from './conceal.ts';
 import { makeOffers } from './make-offers.ts';
 import { ownerOf, toolOffers } from './offered-tools.ts';
@@ -74,10 +74,10 @@ export async function reconcileMcpServer(key: ObjectKey, ports: McpServerPorts):
   const found = await resolve(server, spec, ports, report);
   if (!found) return { requeueAfterMs: ports.polls.failed(server, 'unresolved', spec.pollMs) };
 
-  const { address, hash } = found;
+  const { hash } = found;
   const dueMs = ports.polls.dueInMs(server, hash);
   if (dueMs > 0) return { requeueAfterMs: dueMs };
-  const tools = await list(address, ports, report);
+  const tools = await list(found, ports, report);
   const isDone = tools !== undefined && (await offer(server, tools, ports, report));
   const outcome = isDone ? ports.polls.succeeded : ports.polls.failed;
   return { requeueAfterMs: outcome(server, hash, spec.pollMs) };
@@ -85,6 +85,7 @@ export async function reconcileMcpServer(key: ObjectKey, ports: McpServerPorts):
 
 interface Resolved {
   readonly address: McpServerAddress;
+  readonly secrets: readonly string[];
   /** Names what is asked: another address, header or time-out is another question. */
   readonly hash: string;
 }
@@ -104,6 +105,7 @@ async function resolve(
     const resolved = await resolveHeaders(headers, namespace, values);
     return {
       address: { namespace, name, transport, timeoutMs, address: found.value, headers: resolved.headers },
+      secrets: secretsAmong(found, resolved.headers),
       hash: contentHash([transport, timeoutMs, found.print, resolved.prints]),
     };
   } catch (error) {
@@ -114,17 +116,16 @@ async function resolve(
 }
 
 async function list(
-  server: McpServerAddress,
+  { address, secrets }: Resolved,
   { mcp, stopping }: McpServerPorts,
   report: Report<Status>,
 ): Promise<readonly ListedTool[] | undefined> {
   const deadline = AbortSignal.timeout(listMsMax);
   try {
-    return await mcp.list(server, AbortSignal.any([stopping, deadline]));
+    return await mcp.list(address, AbortSignal.any([stopping, deadline]));
   } catch (error) {
     stopping.throwIfAborted();
     const { message, sent = true } = error as Error & { readonly sent?: boolean };
-    const secrets = server.headers.map(({ value }) => value);
     const why = deadline.aborted
       ? `the server did not list its tools within ${listMsMax / 1_000} s`
       : conceal(message, secrets);

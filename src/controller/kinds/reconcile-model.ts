@@ -6,7 +6,7 @@ import { defineModel } from '../snapshot/define-model.ts';
 import type { Definitions } from '../snapshot/definitions.ts';
 import { Unbuildable } from '../snapshot/unbuildable.ts';
 import { backOffMs, recheckMs } from './back-off.ts';
-import { inClear } from './clear-values.ts';
+import { inClear, type Clear } from './clear-values.ts';
 import { conceal } from './conceal.ts';
 import type { ModelPorts, SeenObject, Values } from './ports.ts';
 import { secondsOf } from './report.ts';
@@ -75,31 +75,45 @@ async function questionOf(model: SeenObject<ModelStatus>, values: Values): Promi
   }
 }
 
+/** A key that stands in the spec is a secret nonetheless. */
+const credentials = ['apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken'];
+
+/** Bedrock is asked with its properties, the others without (contract 3.5). */
 async function inFull(definition: ModelDefinition, values: Values): Promise<Question> {
-  const fields = Object.entries({ ...definition, properties: undefined });
-  const used = await Promise.all(
-    fields.flatMap(([field, value]) =>
-      isValue(value) ? [inClear(value, values).then((clear) => [field, clear] as const)] : [],
-    ),
-  );
-  const inClears = Object.fromEntries(used.map(([field, { value }]) => [field, value]));
-  const endpoint = { ...definition, ...inClears, properties: {} } as unknown as Question['endpoint'];
-  const baseUrl = definition.type === 'bedrock' ? undefined : definition.baseUrl;
+  const { type, namespace, name, properties, ...rest } = definition;
+  const settings = Object.entries(rest).filter(([, value]) => !isValue(value));
+  const [fields, sent] = await Promise.all([
+    allInClear(Object.entries(rest).filter(isField), values),
+    allInClear(type === 'bedrock' ? Object.entries(properties) : [], values),
+  ]);
+  const used = [...fields, ...sent];
+  const baseUrl = fields.find(([field]) => field === 'baseUrl')?.[1];
+  const plain = (all: readonly NamedClear[]) =>
+    Object.fromEntries(all.map(([field, { value }]) => [field, value]));
   return {
-    endpoint,
-    hash: contentHash([definition.type, ...used.map(([, { print }]) => print)]),
-    address: baseUrl && 'value' in baseUrl ? baseUrl.value : undefined,
-    // A key that stands in the spec is a secret nonetheless.
+    endpoint: {
+      ...Object.fromEntries(settings),
+      ...plain(fields),
+      ...{ type, namespace, name, properties: plain(sent) },
+    } as Question['endpoint'],
+    hash: contentHash([type, settings, used.map(([field, { print }]) => [field, print])]),
+    address: baseUrl && !baseUrl.isSecret ? baseUrl.value : undefined,
     secrets: used
-      .filter(([field, { isSecret }]) => isSecret || credentials.has(field))
+      .filter(([field, { isSecret }]) => isSecret || credentials.includes(field))
       .map(([, { value }]) => value),
   };
 }
 
-const credentials = new Set(['apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken']);
+type NamedClear = readonly [field: string, clear: Clear];
 
-const isValue = (field: unknown): field is Value =>
-  typeof field === 'object' && field !== null && ('value' in field || 'secret' in field);
+const allInClear = (
+  fields: readonly (readonly [string, Value])[],
+  values: Values,
+): Promise<readonly NamedClear[]> =>
+  Promise.all(fields.map(async ([field, value]) => [field, await inClear(value, values)] as const));
+
+const isValue = (value: unknown): value is Value => typeof value === 'object';
+const isField = (entry: [string, unknown]): entry is [string, Value] => isValue(entry[1]);
 
 /** Why the Model did not answer; undefined if it did. */
 async function ask(

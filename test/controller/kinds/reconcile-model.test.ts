@@ -99,7 +99,10 @@ describe('it is asked again', () => {
     world.writeSecret('keys', { llm: 'right' });
     answers(async () => answer);
     await look();
-    expect(asked.map(([{ endpoint }]) => endpoint.apiKey)).toEqual(['canary', 'right']);
+    expect(asked.map(([{ endpoint }]) => endpoint)).toMatchObject([
+      { apiKey: 'canary' },
+      { apiKey: 'right' },
+    ]);
     expect(world.status.phase).toBe('ready');
     expect(world.status).not.toHaveProperty('message');
   });
@@ -117,7 +120,10 @@ describe('it is asked again', () => {
     expect(asked).toHaveLength(1);
     world.held.configMaps['settings'] = { url: 'http://b', seed: '2' };
     await look();
-    expect(asked.map(([{ endpoint }]) => endpoint.baseUrl)).toEqual(['http://a', 'http://b']);
+    expect(asked.map(([{ endpoint }]) => endpoint)).toMatchObject([
+      { baseUrl: 'http://a' },
+      { baseUrl: 'http://b' },
+    ]);
     expect(world.status.resolvedAddress).toBe('http://b');
   });
 });
@@ -176,6 +182,38 @@ test.each([
   expect(world.status.phase).toBe('error');
   expect(world.status.message).toMatch(message);
   expect(asked).toHaveLength(0);
+});
+
+test('a Model on Bedrock is asked with its properties', async () => {
+  const bedrock = {
+    region: { value: 'eu-west-1' },
+    secretAccessKey: apiKey,
+    maxTokens: 100,
+    properties: { top_p: { value: '0.5' } },
+  };
+  const { world, asked, look, refuses } = playModel({
+    type: 'bedrock',
+    model: { value: 'claude' },
+    config: { bedrock },
+  });
+  refuses('denied for canary');
+  await look();
+  expect(asked[0]?.[0].endpoint).toEqual({
+    type: 'bedrock',
+    ...key,
+    model: 'claude',
+    region: 'eu-west-1',
+    secretAccessKey: 'canary',
+    maxTokens: 100,
+    properties: { top_p: '0.5' },
+  });
+  expect(world.status.message).toBe('denied for [redacted]');
+
+  world.change({
+    spec: { type: 'bedrock', model: { value: 'claude' }, config: { bedrock: { ...bedrock, maxTokens: 9 } } },
+  });
+  await look();
+  expect(asked).toHaveLength(2);
 });
 
 test('no choice is no answer', async () => {
