@@ -4,8 +4,8 @@ import type { EvaluatorReply } from '../api/run.ts';
 import type { Value } from '../api/snapshot.ts';
 import { asStep, type Step } from './context.ts';
 import type { Effects } from './effects.ts';
-import { CallFailure, during, isRemoteError } from './failures.ts';
-import type { Ports, RemoteError } from './ports.ts';
+import { CallFailure, during, isRemoteError, remoteFailure } from './failures.ts';
+import type { Ports } from './ports.ts';
 import { createValues, type Values } from './values.ts';
 
 /** Asks an evaluator once. Temporal does the repeating; a failure says whether repeating could help. */
@@ -18,10 +18,12 @@ export const evaluate =
 export async function askEvaluator(
   ports: Ports,
   step: Step,
-  { address, access, request, parameters = {}, timeoutMs }: EvaluatorCall,
+  { address, access, addressAccess = access, request, parameters = {}, timeoutMs }: EvaluatorCall,
 ): Promise<EvaluatorReply> {
   const values = createValues(ports, access, step);
-  const at = await during('failed to resolve evaluator address', () => values.text(address));
+  const at = await during('failed to resolve evaluator address', () =>
+    createValues(ports, addressAccess, step).text(address),
+  );
   const read = await readable(values, parameters);
   const body = { ...request, ...(read && { parameters: { ...(request['parameters'] as object), ...read } }) };
   try {
@@ -32,7 +34,7 @@ export async function askEvaluator(
       timeoutMs: Math.min(timeoutMs, step.timeLeftMs()),
     });
   } catch (error) {
-    throw isRemoteError(error) ? new CallFailure(failureType(error), error.message, error) : error;
+    throw isRemoteError(error) ? remoteFailure(error, { unavailable: 'EvaluatorUnavailable', rejected: 'EvaluatorRejected' }) : error;
   }
 }
 
@@ -55,19 +57,3 @@ async function readable(
 }
 
 const unreadable: ReadonlySet<FailureType> = new Set(['SecretUnavailable', 'AccessDenied']);
-
-/** A judgement has no side effects that we know of: what may pass is asked again. */
-function failureType({ kind, status = 0 }: RemoteError): FailureType {
-  switch (kind) {
-    case 'network':
-    case 'timeout':
-      return 'EvaluatorUnavailable';
-    case 'status':
-      return status === 408 || status === 429 || status >= 500 ? 'EvaluatorUnavailable' : 'EvaluatorRejected';
-    case 'template':
-    case 'too-large':
-    case 'protocol':
-    case 'refused':
-      return 'EvaluatorRejected';
-  }
-}

@@ -6,6 +6,8 @@ import type { Access, Value } from './snapshot.ts';
 export interface EvaluatorCall {
   readonly address: Value;
   readonly access: Access;
+  /** With whose rights the address is read; those of `access` if absent. */
+  readonly addressAccess?: Access;
   /** Sent as JSON. */
   readonly request: Readonly<Record<string, unknown>>;
   /**

@@ -11,6 +11,8 @@ import type { RunLimits } from '../api/run.ts';
 import { accessReviews } from './access-reviews.ts';
 import { startAdmission } from './admission/run-admission.ts';
 import type { AdmissionSettings } from './admission/run-admission.ts';
+import { runEvaluations } from './evaluations/run-evaluations.ts';
+import type { EvaluationsController } from './evaluations/run-evaluations.ts';
 import { runKinds } from './kinds/run-kinds.ts';
 import type { Kinds } from './kinds/run-kinds.ts';
 import { kubernetesDefinitions } from './kubernetes-definitions.ts';
@@ -69,13 +71,20 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   const calls = temporalCalls(client);
   /** Absent while this process does not lead: what changes meanwhile is seen when all Queries are looked at. */
   let queue: WorkQueue | undefined;
-  const enqueue = (key: string): void => queue?.add(key);
+  let evaluations: EvaluationsController | undefined;
+  const enqueue = (key: string): void => {
+    queue?.add(key);
+    evaluations?.queryChanged(key);
+  };
 
   let kinds: Kinds | undefined;
   const watches = watchResources(connection, enqueue, {
     logger,
     metrics,
-    onDefinition: (resource, key) => kinds?.look(resource, key),
+    onDefinition: (resource, key) => {
+      kinds?.look(resource, key);
+      if (resource === 'evaluators') evaluations?.evaluatorChanged(key);
+    },
   });
   const watcher = watchRuns(runsIn(client, calls, settings), (key) => enqueue(keyText(key)));
   const admission =
@@ -85,7 +94,8 @@ export async function runController(settings: ControllerSettings, signal: AbortS
       namespace: settings.namespace,
       logger,
     });
-  const ports = counted(portsOf(settings, connection, watches, watcher), metrics);
+  const readAs = kubernetesDefinitions(connection, watches.definitions, accessReviews(connection));
+  const ports = counted(portsOf(settings, readAs, watches, watcher), metrics);
 
   let leadership: Leadership | undefined;
   let hideState: (() => void) | undefined;
@@ -111,6 +121,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     });
     for (const key of watches.queryKeys()) queue.add(key);
     kinds = runKinds(connection, watches.definitions, { logger, metrics, mayAct });
+    evaluations = runEvaluations({ ...settings, connection, client, calls, ...watches, readAs, mayAct });
     hideState = showState(metrics, queue, watcher);
     await unless(signal, leadership ? untilAborted(leadership.lost) : new Promise<never>(() => {}));
     throw leadership?.lost.reason;
@@ -120,7 +131,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     metrics.leader.set(0);
     hideState?.();
     await admission?.stop();
-    await Promise.all([queue?.drain(), kinds?.stop()]);
+    await Promise.all([queue?.drain(), kinds?.stop(), evaluations?.stop()]);
     watcher.stop();
     await watches.stop();
     await leadership?.resign();
@@ -140,11 +151,10 @@ function runsIn(client: Client, calls: TemporalCalls, { taskQueue, limits, logge
 
 function portsOf(
   { temporalUi, temporal, limits }: ControllerSettings,
-  connection: KubernetesConnection,
+  readAs: ReturnType<typeof kubernetesDefinitions>,
   watches: Watches,
   runs: RunWatcher,
 ): ControllerPorts {
-  const readAs = kubernetesDefinitions(connection, watches.definitions, accessReviews(connection));
   return {
     now: () => new Date(),
     queries: kubernetesQueries(watches.queryResources, watches.queries),

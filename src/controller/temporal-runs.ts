@@ -156,7 +156,8 @@ interface End {
   readonly failure?: Failure;
 }
 
-function endFrom(cause: Error | undefined): End {
+/** How a run ended that did not complete. */
+export function endFrom(cause: Error | undefined): End {
   if (cause instanceof ApplicationFailure) {
     const outcome = cause.details?.[0] as RunOutcome | undefined;
     return { ...(outcome?.responses && { outcome }), failure: failureFrom(cause) };
@@ -211,6 +212,6 @@ const isAboutSearchAttributes = (error: unknown): boolean =>
   /search attribute/i.test(String((error as { cause?: { message?: unknown } }).cause?.message));
 
 /** Only the workflow: where the namespace is unknown, the error stays one. */
-function absentIfUnknown(error: unknown): undefined {
+export function absentIfUnknown(error: unknown): undefined {
   if (!(error instanceof WorkflowNotFoundError)) throw error;
 }

@@ -1,7 +1,7 @@
 import type { EngineRequest, ModelEndpoint } from '../../activities/ports.ts';
 
 /** What an engine is posted (contract section 4.14): ARK's field names, and no field that would be empty where ARK has none. */
-export function engineBody({ agent, model, userInput, history, tools }: EngineRequest): object {
+export function engineBody({ agent, model, userInput, history, tools }: EngineRequest) {
   const { name, namespace, prompt, description, parameters, outputSchema } = agent;
   return {
     agent: {

@@ -22,17 +22,18 @@ async function engine(...replies: Parameters<typeof startEngineServer>): Promise
 
 const options = () => ({ signal: new AbortController().signal, timeoutMs: 20_000, idempotencyKey: 'k' });
 
+const openAi = {
+  namespace: 'default',
+  name: 'default',
+  model: 'm1',
+  baseUrl: 'http://llm/v1',
+  apiKey: 'k',
+  properties: { temperature: '0' },
+} as const;
+
 const least: EngineRequest = {
   agent: { namespace: 'default', name: 'bot', prompt: 'Be brief.', description: '', parameters: [] },
-  model: {
-    type: 'openai',
-    namespace: 'default',
-    name: 'default',
-    model: 'm1',
-    baseUrl: 'http://llm/v1',
-    apiKey: 'k',
-    properties: { temperature: '0' },
-  },
+  model: { ...openAi, type: 'openai' },
   userInput: 'Hi',
   history: [],
   tools: [],
@@ -46,7 +47,7 @@ const most: EngineRequest = {
     parameters: [{ name: 'city', value: 'Oslo' }],
     outputSchema: { type: 'object' },
   },
-  model: { ...least.model, type: 'azure', apiVersion: '2024-06-01' },
+  model: { ...openAi, type: 'azure', apiVersion: '2024-06-01' },
   history: [
     { role: 'user', content: 'Weather?' },
     {
@@ -109,6 +110,26 @@ describe('a request', () => {
         tools: [{ name: 'weather', description: 'By city', parameters: { type: 'object' } }],
       },
     ]);
+  });
+});
+
+test('a Bedrock model goes with its keys and properties', async () => {
+  const { url, calls } = await engine();
+  const model = {
+    type: 'bedrock',
+    namespace: 'default',
+    name: 'default',
+    model: 'claude',
+    region: 'eu-west-1',
+    accessKeyId: 'a',
+    secretAccessKey: 's',
+    properties: { top_k: '5' },
+  } as const;
+  await run(url, { ...least, model });
+  expect(calls[0]?.agent.model).toEqual({
+    name: 'claude',
+    type: 'bedrock',
+    config: { bedrock: { region: 'eu-west-1', accessKeyId: 'a', secretAccessKey: 's', top_k: '5' } },
   });
 });
 
