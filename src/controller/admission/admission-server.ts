@@ -26,6 +26,10 @@ export interface AdmissionServer {
 /** An update carries two objects, each at most what the API server takes: 3 MiB. */
 const bodyBytesMax = 8 * 1024 ** 2;
 
+/** An API server has at most 200 writes under way by default, and a few of them are as many as a cluster has. */
+const connectionsMax = 1_000;
+const bodyMsMax = 10_000;
+
 /**
  * Longer than the API server keeps an idle connection (90 s), so that it is always the one to close: a review sent down
  * a connection that closes at that moment would be lost, and is not repeated.
@@ -40,8 +44,9 @@ export async function startAdmissionServer(
   const server = createAdaptorServer({
     fetch: answers(options).fetch,
     createServer,
-    serverOptions: { ...contextOf(certificate), keepAliveTimeout: keepAliveMs },
+    serverOptions: { ...contextOf(certificate), keepAliveTimeout: keepAliveMs, requestTimeout: bodyMsMax },
   }) as Server;
+  server.maxConnections = connectionsMax;
   server.listen(port, host);
   await once(server, 'listening');
 

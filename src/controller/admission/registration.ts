@@ -62,9 +62,10 @@ export async function register(connection: KubernetesConnection, wanted: Registr
   for (let attempt = 1; ; attempt++) {
     const found = await resources.get(key, { signal }).catch(undefinedIfGone);
     const next = webhooksOf(wanted, found);
-    if (found && isDeepStrictEqual(found.webhooks, next)) return false;
+    if (found && isDeepStrictEqual(found.webhooks, next) && !isTakenCareOf(found)) return false;
     try {
-      if (found) await resources.replace({ ...found, webhooks: next }, { signal });
+      if (found)
+        await resources.replace({ ...found, metadata: ownMetadata(found), webhooks: next }, { signal });
       else await resources.create({ metadata: { name: configurationName }, webhooks: next }, { signal });
       return true;
     } catch (error) {
@@ -88,6 +89,20 @@ export async function unregister(
   await resources.remove(key, { uid, resourceVersion, signal }).catch((error: unknown) => {
     if (!isNotFound(error) && !isConflict(error)) throw error;
   });
+}
+
+/** ARK's chart has cert-manager write an authority of its own into the configuration, which would undo ours. */
+const othersAnnotation = /^cert-manager\.io\//;
+
+const isTakenCareOf = ({ metadata: { annotations = {} } }: Configuration): boolean =>
+  Object.keys(annotations).some((name) => othersAnnotation.test(name));
+
+function ownMetadata({ metadata }: Configuration): Configuration['metadata'] {
+  const annotations = Object.entries(metadata.annotations ?? {});
+  return {
+    ...metadata,
+    annotations: Object.fromEntries(annotations.filter(([name]) => !othersAnnotation.test(name))),
+  };
 }
 
 /** Every field is given, also where it has its default: what the API server answers is then comparable with this. */

@@ -35,8 +35,9 @@ const servicePort = 443;
 const upkeepMsDefault = 60_000;
 /** After a failure: first, and at most. */
 const retryMs = { first: 250, max: 15_000 };
-/** The API server goes by what it saw of the configuration a moment ago: then it trusts a new authority, or asks no more. */
+/** The API server goes by the configuration it saw last, some 10 ms ago: until it trusts a new authority, and asks no more. */
 const settleMs = 1_000;
+const partingMs = 200;
 const unregisterMsMax = 3_000;
 
 /**
@@ -117,7 +118,7 @@ export function startAdmission(
         await unregister(connection, url(), AbortSignal.timeout(unregisterMsMax)).catch((err: unknown) => {
           logger.warn({ err }, 'could not tell the API server to ask this webhook no longer');
         });
-        await pause(settleMs);
+        await pause(partingMs);
       }
       await server.close();
     },

@@ -283,6 +283,22 @@ test('an address that is no longer served is taken out of the configuration, ano
   await asks();
 });
 
+test('what ARK’s chart has left there is taken over', async () => {
+  const annotations = { 'cert-manager.io/inject-ca-from': 'ark-system/serving-cert', team: 'platform' };
+  await admission.stop();
+  await server.call('POST', configurations.slice(0, configurations.lastIndexOf('/')), {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'ark-validating-webhook-configuration', annotations },
+  });
+  admission = start();
+  await admission.active;
+  const { body } = await server.call('GET', configurations);
+  expect(body.metadata.annotations).toEqual({ team: 'platform' });
+  expect(body.webhooks).toHaveLength(10);
+  await asks();
+});
+
 test('certificates are renewed while requests flow, and none of these fails', async () => {
   await admission.stop();
   const secret = `/api/v1/namespaces/${namespace}/secrets/arkwright-webhook-tls`;
