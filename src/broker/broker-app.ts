@@ -5,7 +5,7 @@ import { conversationRoutes } from './conversation-routes.ts';
 import type { Conversations } from './conversations.ts';
 import { createBodyReader } from './read-body.ts';
 import { Refusal } from './refusal.ts';
-import { sessionRoutes } from './session-routes.ts';
+import { isUp, sessionRoutes } from './session-routes.ts';
 import { streamRoutes } from './stream-routes.ts';
 import type { Streams } from './streams.ts';
 
@@ -37,8 +37,7 @@ export function brokerApp(parts: BrokerParts): Hono {
   return new Hono()
     .get('/ready', async (c) => {
       if (stopping.aborted) return c.text('stopping', 503);
-      await conversations.check();
-      return c.text('ok');
+      return (await isUp(conversations)) ? c.text('ok') : c.text('Database unavailable', 503);
     })
     .route('/', sessionRoutes(services).onError(asText))
     .route('/', conversationRoutes(services).onError(asJson))

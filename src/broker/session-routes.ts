@@ -42,14 +42,16 @@ export function sessionRoutes({ conversations, withJson, metrics }: MessageServi
       '/message/:uid',
       session(({ message }) => [messageText(message)]),
     )
-    .all('/health', async (c) => {
-      const isUp = await conversations.check().then(
-        () => true,
-        () => false,
-      );
-      return isUp ? c.text('OK') : c.text('Database unavailable', 503);
-    });
+    .all('/health', async (c) =>
+      (await isUp(conversations)) ? c.text('OK') : c.text('Database unavailable', 503),
+    );
 }
+
+export const isUp = (conversations: Conversations): Promise<boolean> =>
+  conversations.check().then(
+    () => true,
+    () => false,
+  );
 
 const json = { 'content-type': 'application/json' };
 

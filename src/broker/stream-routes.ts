@@ -34,6 +34,8 @@ export function streamRoutes({ streams, metrics, stopping }: StreamServices): Ho
   }
 
   async function read(c: Context): Promise<Response> {
+    // It would hold a reader's place without ever reading.
+    if (c.req.method === 'HEAD') throw new Refusal(405, 'Ask with GET');
     const query = queryOf(c);
     const waitMs = waitMsOf(c);
     const gone = AbortSignal.any([c.req.raw.signal, stopping]);

@@ -1,3 +1,7 @@
+import { createLogger } from '../../src/adapters/telemetry/logger.ts';
+import { createBrokerMetrics, createRegistry } from '../../src/adapters/telemetry/metrics.ts';
+import { brokerApp } from '../../src/broker/broker-app.ts';
+import { Streams } from '../../src/broker/streams.ts';
 import { runBrokerInTest, type RunningBroker } from './running-broker.ts';
 
 let broker: RunningBroker;
@@ -154,4 +158,23 @@ describe('the newer dialect', () => {
       said: { error },
     });
   });
+});
+
+test('without its database it says so, and a request fails without a word about why', async () => {
+  const lost = () => Promise.reject(new Error('password authentication failed for user canary-77'));
+  const app = brokerApp({
+    conversations: { ...broker.conversations, check: lost, newest: lost, messages: lost },
+    streams: new Streams(),
+    logger: createLogger({ level: 'silent', name: 'test' }),
+    metrics: createBrokerMetrics(createRegistry()),
+    stopping: new AbortController().signal,
+  });
+  const answer = async (path: string) => {
+    const response = await app.request(path);
+    return [response.status, await response.text()];
+  };
+  expect(await answer('/health')).toEqual([503, 'Database unavailable']);
+  expect(await answer('/ready')).toEqual([503, 'Database unavailable']);
+  expect(await answer('/messages/s')).toEqual([500, 'Internal server error']);
+  expect(await answer('/messages')).toEqual([500, '{"error":"Internal server error"}']);
 });

@@ -208,6 +208,8 @@ test('there are places for so many readers, and those who leave give theirs back
   await Promise.all(readers.map((reader) => reader.next()));
   await expect(all(query)).rejects.toThrow('503');
   await Promise.all(readers.map((reader) => reader.return(undefined)));
+  for (let n = 0; n < 4; n += 1)
+    expect((await fetch(`${broker.url}/stream/${query}`, { method: 'HEAD' })).status).toBe(405);
   await complete(query);
   await waitFor(async () => (await all(query).catch(() => [])).length === 1, { what: 'a free place' });
 });
