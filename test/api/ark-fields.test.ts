@@ -9,7 +9,7 @@ interface Node {
   readonly items?: Node;
   readonly additionalProperties?: Node;
   readonly enum?: readonly string[];
-  readonly default?: unknown;
+  readonly default?: string | number | boolean;
   readonly minLength?: number;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
 }

@@ -36,7 +36,7 @@ export function kubernetesObjects<Status extends object>(
 
 function seen<Status extends object>({ metadata, spec, status }: KubernetesObject): SeenObject<Status> {
   const { namespace = '', name, uid, annotations = {} } = metadata;
-  return { namespace, name, uid, annotations, spec, status: (status ?? {}) as Partial<Status> };
+  return { namespace, name, uid, annotations, spec, status: status ?? {} };
 }
 
 function undefinedIfGone(error: unknown): undefined {

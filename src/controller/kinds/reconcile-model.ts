@@ -94,7 +94,10 @@ async function inFull(definition: ModelDefinition, values: Values): Promise<Ques
     endpoint: {
       ...Object.fromEntries(settings),
       ...plain(fields),
-      ...{ type, namespace, name, properties: plain(sent) },
+      type,
+      namespace,
+      name,
+      properties: plain(sent),
     } as Question['endpoint'],
     hash: contentHash([type, settings, used.map(([field, { print }]) => [field, print])]),
     address: baseUrl && !baseUrl.isSecret ? baseUrl.value : undefined,
