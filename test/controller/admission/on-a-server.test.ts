@@ -1,4 +1,6 @@
 /** The whole of admission on a real API server: its HTTPS calls, its words, its trust in our certificates. */
+import { once } from 'node:events';
+import { request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { installInto } from '../../../src/adapters/install/install-into.ts';
@@ -9,6 +11,7 @@ import { group, kinds } from '../../../src/api/kinds.ts';
 import { sharedCertificate } from '../../../src/controller/admission/certificate-secret.ts';
 import { startAdmission } from '../../../src/controller/admission/run-admission.ts';
 import type { Admission, AdmissionSettings } from '../../../src/controller/admission/run-admission.ts';
+import { claimPorts } from '../../../src/dev/ports.ts';
 import { waitUntil } from '../../../src/dev/wait-until.ts';
 import { startApiServer } from '../../api/api-server.ts';
 import type { ApiServer } from '../../api/api-server.ts';
@@ -278,6 +281,40 @@ test('an address that is no longer served is taken out of the configuration, ano
   expect(await create('Agent', 'unchecked', { model: { name: 'none' } }, '?dryRun=All')).toMatchObject({
     status: 201,
   });
+  admission = start();
+  await admission.active;
+  await asks();
+});
+
+test('by a Service, the API server finds a certificate for the Service’s name, and stopping one replica changes nothing', async () => {
+  await admission.stop();
+  const { ports, release } = await claimPorts({});
+  const replica = start({ by: 'service', port: ports.webhook });
+  await replica.active;
+  const { body } = await server.call('GET', configurations);
+  for (const { clientConfig } of body.webhooks) {
+    expect(clientConfig.service).toMatchObject({ namespace, name: 'arkwright-webhook', port: 443 });
+    expect(clientConfig.service.path).toMatch(/^\/validate-ark-mckinsey-com-v1(pre)?alpha1-[a-z0-9]+$/);
+  }
+
+  const asked = request({
+    host: '127.0.0.1',
+    port: ports.webhook,
+    path: '/healthz',
+    // As the API server does it: it speaks to an address and expects the name.
+    servername: `arkwright-webhook.${namespace}.svc`,
+    ca: Buffer.from(body.webhooks[0].clientConfig.caBundle as string, 'base64'),
+    agent: false,
+  });
+  asked.end();
+  const [response] = await once(asked, 'response');
+  expect(response.statusCode).toBe(200);
+  response.destroy();
+
+  await replica.stop();
+  release();
+  expect((await server.call('GET', configurations)).body.webhooks).toEqual(body.webhooks);
+  await server.call('DELETE', configurations);
   admission = start();
   await admission.active;
   await asks();
