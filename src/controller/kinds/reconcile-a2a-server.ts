@@ -10,7 +10,7 @@ import { conceal } from './conceal.ts';
 import { makeOffers } from './make-offers.ts';
 import { agentOffer, ownerOf } from './offered-agent.ts';
 import type { A2aPort, AgentCard, SeenObject, ServerAddress, ServerPorts } from './ports.ts';
-import { reportOn, type Report, type Says } from './report.ts';
+import { reportOn, says, unresolved, type Report, type Says } from './report.ts';
 
 type Status = A2aServerStatus;
 export type A2aServerPorts = ServerPorts<Status> & { readonly a2a: A2aPort };
@@ -19,24 +19,9 @@ const component = 'a2aserver-controller';
 /** Contract 4.13: 30 s; a card may lie in two places. */
 const cardMsMax = 60_000;
 
-const says = (type: string, status: 'True' | 'False', reason: string, message: string): Says => ({
-  type,
-  status,
-  reason,
-  message,
-});
 const initializing = [
   says('Ready', 'False', 'Initializing', 'A2AServer is being initialized'),
   says('Discovering', 'True', 'StartingDiscovery', 'Starting agent discovery process'),
-];
-const unresolved = [
-  says('Ready', 'False', 'AddressResolutionFailed', 'Server not ready due to address resolution failure'),
-  says(
-    'Discovering',
-    'False',
-    'AddressResolutionFailed',
-    'Cannot attempt discovery due to address resolution failure',
-  ),
 ];
 const discovering = says('Discovering', 'True', 'DiscoveringAgents', 'Discovering agents from A2A server');
 const undiscovered = says('Ready', 'False', 'DiscoveryFailed', 'Server not ready due to discovery failure');

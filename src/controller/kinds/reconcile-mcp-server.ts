@@ -10,7 +10,7 @@ import { conceal } from './conceal.ts';
 import { makeOffers } from './make-offers.ts';
 import { ownerOf, toolOffers } from './offered-tools.ts';
 import type { ListedTool, McpPort, McpServerAddress, SeenObject, ServerPorts } from './ports.ts';
-import { reportOn, type Report, type Says } from './report.ts';
+import { reportOn, says, unresolved, type Report, type Says } from './report.ts';
 
 type Status = McpServerStatus;
 export type McpServerPorts = ServerPorts<Status> & { readonly mcp: McpPort };
@@ -18,24 +18,9 @@ export type McpServerPorts = ServerPorts<Status> & { readonly mcp: McpPort };
 /** The connection and all pages together; contract 4.10 has 120 s for a connection. */
 const listMsMax = 120_000;
 
-const says = (type: string, status: 'True' | 'False', reason: string, message: string): Says => ({
-  type,
-  status,
-  reason,
-  message,
-});
 const initializing = [
   says('Ready', 'False', 'Initializing', 'MCPServer is being initialized'),
   says('Discovering', 'True', 'Starting', 'Starting tool discovery process'),
-];
-const unresolved = [
-  says('Ready', 'False', 'AddressResolutionFailed', 'Server not ready due to address resolution failure'),
-  says(
-    'Discovering',
-    'False',
-    'AddressResolutionFailed',
-    'Cannot attempt discovery due to address resolution failure',
-  ),
 ];
 const unconnected = [
   says('Ready', 'False', 'ClientCreationFailed', 'Server not ready due to client creation failure'),
@@ -97,7 +82,7 @@ async function resolve(
   report: Report<Status>,
 ): Promise<Resolved | undefined> {
   const { namespace, name } = server;
-  let failed = unresolved;
+  let failed: readonly Says[] = unresolved;
   try {
     const found = await resolveAddress(address, namespace, values);
     failed = unconnected;
