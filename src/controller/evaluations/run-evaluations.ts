@@ -137,7 +137,7 @@ function portsOf(
 }
 
 const selectsAnything = (object: KubernetesObject | undefined): boolean =>
-  object !== undefined && 'selector' in (object.spec ?? {});
+  (object?.spec as { readonly selector?: unknown } | undefined)?.selector !== undefined;
 
 const evaluatorOf = (object: KubernetesObject): SeenEvaluator => ({
   ...keyOf(object),
