@@ -7,6 +7,7 @@ import type { Effects } from './effects.ts';
 import { endpointOf } from './endpoint.ts';
 import { CallFailure, during } from './failures.ts';
 import { ask } from './question.ts';
+import { streaming } from './streaming.ts';
 import { createValues } from './values.ts';
 
 const outputNameCharactersMax = 64;
@@ -40,14 +41,32 @@ async function askAgent(
     transcripts.read(step, input.own ?? []),
     endpointOf(agent.model, values),
   ]);
-  const reply = await complete(ports, step, {
+  const request = {
     endpoint,
     messages: [{ role: 'system', content: prompt }, ...before, { role: 'user', content: question }, ...own],
     tools: agent.tools,
     ...(agent.outputSchema && { output: { name: outputName(agent), schema: agent.outputSchema } }),
-  });
+  } as const;
+  const reply = await streaming(
+    effects,
+    step,
+    input,
+    { agent: agent.name, model: agent.model.name },
+    (onChunk) => complete(ports, step, { ...request, ...(onChunk && { onChunk }) }),
+  );
   if (!reply) throw new CallFailure('ModelReplyInvalid', `${speaker} received empty response`);
-  return { ...reply, message: { ...reply.message, name: agent.name } };
+  const problem = await problemOf(effects, agent, reply);
+  return { ...reply, message: { ...reply.message, name: agent.name }, ...(problem && { problem }) };
+}
+
+/** A message that asks for tools is not the answer yet. */
+async function problemOf(
+  { ports }: Effects,
+  { outputSchema }: AgentDefinition,
+  { message }: ModelReply,
+): Promise<string | undefined> {
+  if (!outputSchema || message.toolCalls?.length) return undefined;
+  return ports.outputs.problem(outputSchema, message.content);
 }
 
 /** A Model asked by a Query itself: no prompt, no tools, no name (contract section 4.3). */
@@ -65,7 +84,9 @@ async function askModel(
   ]);
   const messages = [...before, { role: 'user', content: question } as const];
   const reply = await during('model chat completion failed', () =>
-    complete(ports, step, { endpoint, messages, tools: [] }),
+    streaming(effects, step, input, { model: model.name }, (onChunk) =>
+      complete(ports, step, { endpoint, messages, tools: [], ...(onChunk && { onChunk }) }),
+    ),
   );
   if (!reply) throw new CallFailure('ModelReplyInvalid', 'model returned no completion choices');
   return reply;

@@ -1,11 +1,17 @@
 import type { ToolReply, ToolUse } from '../api/run.ts';
-import type { Access, HttpToolDefinition, ToolDefinition } from '../api/snapshot.ts';
+import type {
+  Access,
+  HttpToolDefinition,
+  McpServerDefinition,
+  McpToolDefinition,
+  ToolDefinition,
+} from '../api/snapshot.ts';
 import type { ToolCall } from '../api/transcript.ts';
 import { answerInto } from './answer-into.ts';
 import type { Step } from './context.ts';
 import type { Effects } from './effects.ts';
 import { CallFailure, during, isRemoteError, toolFailure, uncertain } from './failures.ts';
-import type { ResolvedHttpTool } from './ports.ts';
+import type { CallOptions, ResolvedHttpTool, ResolvedMcpServer } from './ports.ts';
 import { ask } from './question.ts';
 import { createValues } from './values.ts';
 
@@ -71,8 +77,21 @@ async function useForQuery(effects: Effects, step: Step, input: ToolUse): Promis
   return { message: { role: 'assistant', content }, ...(ends && { ends }) };
 }
 
+/** The tool's content, filtered where the agent says so, and never that of a call that failed. */
 async function use(
   { ports }: Effects,
+  step: Step,
+  tool: ToolDefinition,
+  access: Access,
+  args: Arguments,
+): Promise<{ readonly content: string; readonly ends?: boolean }> {
+  const answer = await answerOf({ ports }, step, tool, access, args);
+  if (!tool.filters) return answer;
+  return { ...answer, content: await ports.filters.apply(tool.filters, answer.content, step.signal) };
+}
+
+async function answerOf(
+  { ports }: Pick<Effects, 'ports'>,
   step: Step,
   tool: ToolDefinition,
   access: Access,
@@ -85,25 +104,33 @@ async function use(
       } catch (error) {
         throw new CallFailure('ToolArgumentsInvalid', error instanceof Error ? error.message : String(error));
       }
-    case 'http':
-      return useHttp({ ports }, step, tool, access, args);
+    case 'http': {
+      const resolve = () => resolveTool({ ports }, step, tool, access);
+      return useOnce(step, tool, resolve, (resolved, options) =>
+        ports.httpTools.call(resolved, args, options),
+      );
+    }
+    case 'mcp': {
+      const resolve = () => resolveServer({ ports }, step, tool.server, access);
+      return useOnce(step, tool, resolve, (server, options) =>
+        ports.mcp.call(server, tool.toolName, args, options),
+      );
+    }
   }
 }
 
-async function useHttp(
-  { ports }: Pick<Effects, 'ports'>,
+/** Uses a tool that may have side effects; what it needs is read before, so that nothing was done where that fails. */
+async function useOnce<Resolved>(
   step: Step,
-  tool: HttpToolDefinition,
-  access: Access,
-  args: Arguments,
+  tool: HttpToolDefinition | McpToolDefinition,
+  resolve: () => Promise<Resolved>,
+  call: (resolved: Resolved, options: CallOptions) => Promise<{ readonly content: string }>,
 ): Promise<{ readonly content: string }> {
   refuseToRepeat(step, tool);
-  const resolved = await resolveTool({ ports }, step, tool, access);
+  const resolved = await resolve();
   try {
-    return await ports.httpTools.call(resolved, args, {
-      signal: step.signal,
-      idempotencyKey: step.keys.tool,
-    });
+    const { content } = await call(resolved, { signal: step.signal, idempotencyKey: step.keys.tool });
+    return { content };
   } catch (error) {
     throw isRemoteError(error) ? toolFailure(error, tool.repeatable) : error;
   }
@@ -113,7 +140,10 @@ async function useHttp(
  * An attempt that ended without a word (its worker died, or was cut off) may have reached the tool. One that did not
  * reach it, and lived to say so, has left a note with its number.
  */
-function refuseToRepeat({ attempt, noted }: Step, { name, repeatable }: HttpToolDefinition): void {
+function refuseToRepeat(
+  { attempt, noted }: Step,
+  { name, repeatable }: HttpToolDefinition | McpToolDefinition,
+): void {
   if (repeatable || attempt === 1) return;
   if (JSON.stringify(noted) === JSON.stringify(nothingDone(attempt - 1))) return;
   throw new CallFailure('ToolUncertain', uncertain(`attempt ${attempt - 1} at tool ${name} was lost`));
@@ -142,7 +172,7 @@ async function resolveTool(
 ): Promise<ResolvedHttpTool> {
   const values = createValues(ports, access, step);
   const [headers, bodyParameters] = await Promise.all([
-    Promise.all(tool.headers.map(async ({ name, value }) => ({ name, value: await values.text(value) }))),
+    values.headers(tool.headers),
     during('failed to resolve body template: failed to resolve body parameters', () =>
       values.record(tool.bodyParameters, (name) => `failed to resolve parameter ${name}`),
     ),
@@ -150,13 +180,25 @@ async function resolveTool(
   return { ...tool, headers, bodyParameters };
 }
 
-/** HTTP tools insist on an object or nothing (contract section 4.8); built-in tools make do with what they get (4.9). */
+/** A call takes as long as the step has time: ARK never reads the server's timeout, which is for connecting here. */
+async function resolveServer(
+  { ports }: Pick<Effects, 'ports'>,
+  step: Step,
+  server: McpServerDefinition,
+  access: Access,
+): Promise<ResolvedMcpServer> {
+  const values = createValues(ports, access, step);
+  const [address, headers] = await Promise.all([values.text(server.address), values.headers(server.headers)]);
+  return { ...server, address, headers, timeoutMs: Math.max(server.timeoutMs, step.timeLeftMs()) };
+}
+
+/** HTTP tools insist on an object or nothing (contract section 4.8); the others make do with what they get (4.9, 4.10). */
 function argumentsOf(tool: ToolDefinition, text: string): Arguments {
   if (text.trim() === '' || text.trim() === 'null') return {};
 
   const parsed = parsedObject(text);
   if (parsed) return parsed;
-  if (tool.type === 'built-in') return {};
+  if (tool.type !== 'http') return {};
   throw new CallFailure(
     'ToolArgumentsInvalid',
     `failed to parse arguments: the model sent ${JSON.stringify(text.slice(0, 100))}, which is not a JSON object`,

@@ -1,10 +1,14 @@
+import { callEngine } from './call-engine.ts';
 import { callModel } from './call-model.ts';
 import { callTool } from './call-tool.ts';
 import { createDefinitions } from './definitions.ts';
 import type { Effects } from './effects.ts';
 import { evaluate } from './evaluate.ts';
+import { judge } from './judge.ts';
+import { readMemory, writeMemory } from './memory.ts';
 import type { Ports } from './ports.ts';
 import { selectSpeaker } from './select-speaker.ts';
+import { endStream } from './streaming.ts';
 import { createTranscripts } from './transcripts.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
@@ -15,7 +19,12 @@ export function createActivities(ports: Ports) {
   return {
     callModel: callModel(effects),
     callTool: callTool(effects),
+    callEngine: callEngine(effects),
     selectSpeaker: selectSpeaker(effects),
+    readMemory: readMemory(effects),
+    writeMemory: writeMemory(effects),
+    endStream: endStream(effects),
+    judge: judge(effects),
     evaluate: evaluate(effects),
   };
 }

@@ -8,20 +8,31 @@ const messageBytesMax = 1024 * 1024 - 4096;
  * The message as it can travel: at most 1 MiB of JSON. A longer answer is cut and says so; a message that is too
  * large for other reasons (the arguments of its tool calls) cannot be used at all.
  */
-export function cutToFit<M extends Message>(message: M): M {
+export function cutToFit<M extends Message>(message: M, bytesMax = messageBytesMax): M {
   const bytes = bytesOf(message);
-  if (bytes <= messageBytesMax) return message;
+  if (bytes <= bytesMax) return message;
 
-  const marker = `\n… [cut: the answer was ${(bytes / 1024 / 1024).toFixed(1)} MiB, 1 MiB is kept]`;
-  const room = messageBytesMax - bytesOf({ ...message, content: marker });
+  const marker = `\n… [cut: the answer was ${(bytes / 1024 / 1024).toFixed(1)} MiB, ${kept(bytesMax)} is kept]`;
+  const room = bytesMax - bytesOf({ ...message, content: marker });
   if (room < 0) {
     throw new CallFailure(
       'PayloadTooLarge',
-      `the model's tool calls take ${bytes} bytes, more than the ${messageBytesMax} that can be kept; ask for less at a time`,
+      `the model's tool calls take ${bytes} bytes, more than the ${bytesMax} that can be kept; ask for less at a time`,
     );
   }
   return { ...message, content: headWithin(message.content, room) + marker };
 }
+
+/** The messages as they can travel together; where they are too large, each gets an equal share. */
+export function cutAllToFit(messages: readonly Message[]): readonly Message[] {
+  if (bytesOf(messages) <= messageBytesMax) return messages;
+  const share = Math.floor(messageBytesMax / messages.length) - 1;
+  return messages.map((message) => cutToFit(message, share));
+}
+
+/** The whole room counts as the round figure it is made from. */
+const kept = (bytes: number): string =>
+  bytes === messageBytesMax ? '1 MiB' : `${Math.ceil(bytes / 1024)} KiB`;
 
 /** The longest beginning of `text` that takes at most `room` bytes as JSON and splits no character. */
 function headWithin(text: string, room: number): string {

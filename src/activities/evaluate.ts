@@ -34,7 +34,9 @@ export async function askEvaluator(
       timeoutMs: Math.min(timeoutMs, step.timeLeftMs()),
     });
   } catch (error) {
-    throw isRemoteError(error) ? remoteFailure(error, { unavailable: 'EvaluatorUnavailable', rejected: 'EvaluatorRejected' }) : error;
+    throw isRemoteError(error)
+      ? remoteFailure(error, { unavailable: 'EvaluatorUnavailable', rejected: 'EvaluatorRejected' })
+      : error;
   }
 }
 

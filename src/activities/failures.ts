@@ -76,6 +76,22 @@ export function toolFailure(error: RemoteError, repeatable: boolean): CallFailur
   return new CallFailure('ToolUncertain', uncertain(error.message), error);
 }
 
+/**
+ * What an error of something far away means that may be asked again: it was `unavailable`, which heals, or it has
+ * `rejected` what it was asked, which does not.
+ */
+export function remoteFailure(
+  error: RemoteError,
+  { unavailable, rejected }: { readonly unavailable: FailureType; readonly rejected: FailureType },
+): CallFailure {
+  const { kind, status = 0 } = error;
+  const heals =
+    kind === 'network' ||
+    kind === 'timeout' ||
+    (kind === 'status' && (status === 408 || status === 429 || status >= 500));
+  return new CallFailure(heals ? unavailable : rejected, error.message, error);
+}
+
 /** For people who have to find out whether the tool did its work. */
 export const uncertain = (what: string): string =>
   `${what}; it may have done its work, and its resource says that it must not be repeated (idempotentHint: false)`;

@@ -28,6 +28,13 @@ export interface Ports {
   readonly builtIns: BuiltInPort;
   readonly templates: TemplatePort;
   readonly secrets: SecretPort;
+  readonly mcp: McpPort;
+  readonly filters: FilterPort;
+  readonly outputs: OutputPort;
+  readonly a2a: A2aPort;
+  readonly engines: EnginePort;
+  readonly memories: MemoryPort;
+  readonly streams: StreamPort;
   readonly evaluators: EvaluatorPort;
 }
 

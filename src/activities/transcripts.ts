@@ -21,10 +21,10 @@ export interface Transcripts {
   /** The messages of a view, in order. */
   read(step: Step, view: View): Promise<readonly Message[]>;
   /**
-   * Keeps this step's own answer for the run's next call. Only while the server surely waits for it: an attempt given
+   * Keeps this step's own answers for the run's next call. Only while the server surely waits for it: an attempt given
    * up for lost is made again elsewhere, and the run then keeps another answer in that slot.
    */
-  remember(step: Step, slot: number, message: Message): void;
+  remember(step: Step, slot: number, messages: readonly Message[]): void;
   /** Forgets what an earlier attempt of this step may have remembered. */
   forget(step: Step, slot: number): void;
 }
@@ -62,8 +62,8 @@ export function createTranscripts(limits = { bytesMax }): Transcripts {
   return {
     read: async (step, view) =>
       (await Promise.all(view.map((segment) => readSegment(step, segment)))).flat(2),
-    remember(step, slot, message) {
-      if (step.isSurelyAwaited()) remembered.set(key(step.run, slot), [message]);
+    remember(step, slot, messages) {
+      if (step.isSurelyAwaited()) remembered.set(key(step.run, slot), messages);
     },
     forget: (step, slot) => void remembered.delete(key(step.run, slot)),
   };

@@ -11,9 +11,12 @@ export interface Values {
     values: Readonly<Record<string, Value>>,
     what: (key: string) => string,
   ): Promise<Readonly<Record<string, string>>>;
+  headers(headers: NamedValues): Promise<readonly { readonly name: string; readonly value: string }[]>;
   /** Final text as it is; a template with its parameters filled in (contract section 4.1). */
   render(text: Text): Promise<string>;
 }
+
+type NamedValues = readonly { readonly name: string; readonly value: Value }[];
 
 /** Reads with the rights of `access`: the Query's service account. */
 export function createValues({ secrets, templates }: Ports, access: Access, step: Step): Values {
@@ -38,13 +41,16 @@ export function createValues({ secrets, templates }: Ports, access: Access, step
     return Object.fromEntries(await Promise.all(resolved));
   }
 
+  const headers = (named: NamedValues) =>
+    Promise.all(named.map(async ({ name, value }) => ({ name, value: await text(value) })));
+
   async function render(source: Text): Promise<string> {
     if ('text' in source) return source.text;
     const values = await during('failed to resolve parameters', () => record(source.parameters, parameter));
     return templates.render(source, values);
   }
 
-  return { text, record, render };
+  return { text, record, headers, render };
 }
 
 const parameter = (name: string): string => `failed to resolve parameter ${name}`;

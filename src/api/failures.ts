@@ -30,6 +30,17 @@ export const failures = {
   EvaluatorUnavailable: { retryable: true },
   EvaluatorRejected: { retryable: false },
 
+  // The answer does not have the shape the agent's outputSchema asks for.
+  OutputInvalid: { retryable: false },
+
+  // An execution engine or an A2A server refused, was busy, or could not be reached.
+  EngineUnavailable: { retryable: true },
+  EngineRejected: { retryable: false },
+
+  // A memory refused, was busy, or could not be reached.
+  MemoryUnavailable: { retryable: true },
+  MemoryRejected: { retryable: false },
+
   // What a call needs could not be read.
   SecretUnavailable: { retryable: false },
   KubernetesUnavailable: { retryable: true },

@@ -34,9 +34,13 @@ export interface Carried {
   /** Slots are numbered per run; earlier ones are reached through the views. */
   readonly nextTurn: number;
   readonly usage: Usage;
+  readonly history?: History;
   /** In spec order: how a target ended, or how far it has come. */
   readonly targets: readonly (TargetOutcome | TargetUnderway)[];
 }
+
+/** What was said in earlier Queries of the session, or why that cannot be known. */
+export type History = View | { readonly failure: Failure };
 
 /** A target that has not ended. Without `startedMs` it has not begun; its deadline counts from there. */
 export interface TargetUnderway {
@@ -78,6 +82,15 @@ export interface RunOutcome {
   readonly phase: 'done' | 'error' | 'canceled';
   readonly responses: readonly TargetOutcome[];
   readonly usage: Usage;
+  readonly evaluations?: readonly EvaluationOutcome[];
+}
+
+/** One evaluator's judgement; an evaluator that failed scores 0 and says why in `metadata.error`. */
+export interface EvaluationOutcome {
+  readonly evaluator: string;
+  readonly score: string;
+  readonly passed: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** The memo `progress`: what the newest turn is doing. */
@@ -85,6 +98,8 @@ export interface Progress {
   readonly turn: number;
   readonly speaker: string;
   readonly tokens: number;
+  /** Every target has answered; the evaluators are being asked. */
+  readonly isEvaluating?: true;
 }
 
 /** Input of a nested team's child workflow. Its snapshot leaves the definitions with the root run. */
@@ -96,6 +111,7 @@ export interface TeamRunInput {
   readonly before: View;
   /** The names of the teams above, outermost first. */
   readonly path: readonly string[];
+  readonly stream?: ModelCall['stream'];
   readonly carried?: { readonly nextTurn: number; readonly usage: Usage; readonly state: TeamState };
 }
 
@@ -118,6 +134,45 @@ export interface ModelCall {
   readonly own?: View;
   /** Where the run will keep the answer: lets the worker that heard it answer from its own memory. */
   readonly slot: number;
+  /** Names a StreamDefinition, and for whom the answer is. */
+  readonly stream?: { readonly definition: Hash; readonly target: string; readonly team?: string };
+}
+
+/** Lets an engine, or an A2A server, answer for an agent. */
+export type EngineCall = Pick<ModelCall, 'definition' | 'question' | 'before' | 'slot'>;
+
+/** Reads what is remembered of the conversation into a slot. */
+export interface MemoryRead {
+  /** Names a MemoryDefinition. */
+  readonly definition: Hash;
+  readonly slot: number;
+}
+
+/** What was said in earlier Queries of the session. */
+export interface Remembered {
+  readonly messages: readonly Message[];
+}
+
+/** Ends the stream of a Query's answers. */
+export interface StreamEnd {
+  /** Names a StreamDefinition. */
+  readonly definition: Hash;
+  readonly target: string;
+}
+
+/** Adds the question and what was said to the conversation's memory. */
+export interface MemoryWrite {
+  readonly definition: Hash;
+  readonly question: Question;
+  readonly said: View;
+}
+
+export interface EvaluationCall {
+  /** Names an EvaluatorDefinition. */
+  readonly definition: Hash;
+  /** Names a QueriedDefinition. */
+  readonly queried: Hash;
+  readonly responses: readonly Pick<TargetOutcome, 'target' | 'content'>[];
 }
 
 /** The hash of a QuestionDefinition, with its text while no call of the run has been answered and it is short. */
@@ -128,6 +183,8 @@ export interface Question {
 
 export interface ModelReply {
   readonly message: AssistantMessage;
+  /** Why the answer does not have the shape the agent's `outputSchema` asks for, in a sentence for the model. */
+  readonly problem?: string;
   readonly usage?: {
     readonly promptTokens: number;
     readonly completionTokens: number;

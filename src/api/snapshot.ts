@@ -138,6 +138,8 @@ export interface ExecuteEngineDefinition {
   readonly name: string;
   readonly address: Value;
   readonly protocol: 'execute' | 'a2a';
+  /** Engines are told how to reach the agent's model, its key included (contract section 4.14). */
+  readonly model: ModelDefinition;
   /** What the engine is told about the agent besides its prompt: only parameters with a literal value. */
   readonly description: string;
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
@@ -154,8 +156,18 @@ export interface AgentDefinition {
   readonly model: ModelDefinition;
   readonly tools: readonly ToolDefinition[];
   readonly outputSchema?: JsonSchema;
-  /** Who answers for the agent, where that is not its model. */
-  readonly engine?: EngineDefinition;
+  readonly access: Access;
+}
+
+/** What the activities need to let an engine, or an A2A server, answer for an agent. */
+export interface EngineAgentDefinition {
+  readonly kind: 'engine-agent';
+  readonly namespace: string;
+  readonly name: string;
+  readonly prompt: Text;
+  readonly engine: EngineDefinition;
+  readonly tools: readonly ToolDefinition[];
+  readonly outputSchema?: JsonSchema;
   readonly access: Access;
 }
 
@@ -213,7 +225,14 @@ export interface EvaluatorDefinition {
 
 export interface QueriedDefinition {
   readonly kind: 'queried';
-  readonly query: Readonly<Record<string, unknown>>;
+  readonly query: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly metadata: { readonly namespace: string; readonly name: string; readonly uid: string } & Readonly<
+      Record<string, unknown>
+    >;
+    readonly spec: { readonly input?: string } & Readonly<Record<string, unknown>>;
+  };
 }
 
 /** Where answers can be read while they are written (contract section 12). */
@@ -226,6 +245,7 @@ export interface StreamDefinition {
 
 export type Definition =
   | AgentDefinition
+  | EngineAgentDefinition
   | SelectorDefinition
   | DirectModelDefinition
   | DirectToolDefinition

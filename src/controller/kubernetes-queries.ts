@@ -114,6 +114,8 @@ function seen({ metadata, spec = {}, status = {} }: QueryObject): SeenQuery {
     creationTimestamp,
     deletionTimestamp,
     finalizers,
+    labels = {},
+    annotations = {},
   } = metadata;
   return {
     namespace,
@@ -121,6 +123,8 @@ function seen({ metadata, spec = {}, status = {} }: QueryObject): SeenQuery {
     uid,
     generation,
     createdAt: new Date(creationTimestamp),
+    labels,
+    annotations,
     ...(deletionTimestamp && { deletedAt: new Date(deletionTimestamp) }),
     held: finalizers?.includes(finalizer) ?? false,
     spec,

@@ -22,6 +22,8 @@ export interface SeenQuery extends ObjectKey {
   readonly uid: string;
   readonly generation: number;
   readonly createdAt: Date;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
   /** Present once somebody asked to delete it. */
   readonly deletedAt?: Date;
   /** Our finalizer is on it: it cannot vanish while its run is open, unless by force. */

@@ -1,6 +1,6 @@
 import { formatDuration } from '../api/durations.ts';
 import type { QueryStatus } from '../api/query.ts';
-import type { Failure, TargetOutcome } from '../api/run.ts';
+import type { EvaluationOutcome, Failure, TargetOutcome } from '../api/run.ts';
 import type { Condition } from '../api/values.ts';
 import { fitTexts } from './fit-texts.ts';
 import type { ClosedRun, ControllerPorts, OpenRun, Run, RunProgress, SeenQuery } from './ports.ts';
@@ -45,7 +45,7 @@ export function statusOf(query: SeenQuery, standing: Standing, context: Context)
 
 function runningStatus(query: SeenQuery, run: OpenRun, context: Context): QueryStatus {
   return {
-    phase: 'running',
+    phase: run.progress?.isEvaluating ? 'evaluating' : 'running',
     startTime: query.status.startTime ?? run.startedAt.toISOString(),
     conversationId: conversationIdOf(query),
     temporal: linkTo(query, run.runId, context),
@@ -56,7 +56,7 @@ function runningStatus(query: SeenQuery, run: OpenRun, context: Context): QueryS
 }
 
 function endedStatus(query: SeenQuery, run: ClosedRun, context: Context): QueryStatus {
-  const { phase, responses, usage } = run.outcome;
+  const { phase, responses, usage, evaluations } = run.outcome;
   const failure = run.failure ?? responses.find((response) => response.failure)?.failure;
   const startTime = query.status.startTime ?? (run.startedAt ?? run.closedAt).toISOString();
   const hash = run.snapshotHash ?? query.status.snapshotHash;
@@ -66,6 +66,7 @@ function endedStatus(query: SeenQuery, run: ClosedRun, context: Context): QueryS
     phase,
     ...(phase === 'done' ? messageField(responses[0]?.content ?? '') : errorFields(failure ?? unexplained)),
     responses: responsesOf(responses),
+    ...(evaluations && { evaluations: evaluations.map(evaluationOf) }),
     tokenUsage: usage,
     startTime,
     completionTime: run.closedAt.toISOString(),
@@ -138,6 +139,14 @@ function responsesOf(outcomes: readonly TargetOutcome[]): QueryStatus['responses
     ...('error' in response && { error: texts[2 * i + 1] ?? '' }),
   }));
 }
+
+/** Contract section 7.1; false and empty fields are left out, as ARK does it. */
+const evaluationOf = ({ evaluator, score, passed, metadata }: EvaluationOutcome) => ({
+  evaluatorName: evaluator,
+  score,
+  ...(passed && { passed }),
+  ...(Object.keys(metadata).length > 0 && { metadata }),
+});
 
 function progressOf({ turn, speaker, tokens, pending }: RunProgress): QueryStatus['progress'] {
   return {

@@ -2,10 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, type Logger as TemporalLogger } from '@temporalio/worker';
 import { createActivities } from '../activities/create-activities.ts';
+import { createA2a } from '../adapters/a2a/create-a2a.ts';
+import { createEngines } from '../adapters/engines/create-engines.ts';
 import { createEvaluators } from '../adapters/evaluators/create-evaluators.ts';
+import { createFilters } from '../adapters/filters/create-filters.ts';
 import { connectKubernetes } from '../adapters/kubernetes/connection.ts';
 import { createSecrets } from '../adapters/kubernetes/secrets.ts';
+import { createMcp } from '../adapters/mcp/create-mcp.ts';
+import { createMemories } from '../adapters/memory/create-memories.ts';
 import { createModels } from '../adapters/models/create-models.ts';
+import { createOutputs } from '../adapters/output/create-outputs.ts';
+import { createStreams } from '../adapters/streams/create-streams.ts';
 import type { Health } from '../adapters/telemetry/health-server.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { WorkerMetrics } from '../adapters/telemetry/metrics.ts';
@@ -62,6 +69,7 @@ export async function runWorker(settings: WorkerSettings, signal: AbortSignal): 
 }
 
 function activitiesOf({ metrics }: WorkerSettings, kubernetes: ReturnType<typeof connectKubernetes>) {
+  const a2a = createA2a();
   return createActivities(
     measured(metrics, {
       models: createModels(),
@@ -69,6 +77,15 @@ function activitiesOf({ metrics }: WorkerSettings, kubernetes: ReturnType<typeof
       builtIns: { run: runBuiltIn },
       templates,
       secrets: createSecrets(kubernetes),
+      mcp: createMcp(),
+      filters: createFilters(),
+      outputs: createOutputs(),
+      a2a,
+      engines: createEngines(a2a),
+      memories: createMemories(),
+      streams: createStreams({
+        onDropped: (reason, chunks) => metrics.chunksDropped.inc({ reason }, chunks),
+      }),
       evaluators: createEvaluators(),
     }),
   );

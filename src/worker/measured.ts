@@ -14,6 +14,10 @@ export const measured = (metrics: WorkerMetrics, ports: Ports): Ports => ({
       return reply;
     },
   },
+  mcp: {
+    call: (server, tool, args, options) =>
+      timed(metrics.toolCalls, metrics.toolCallSeconds, () => ports.mcp.call(server, tool, args, options)),
+  },
   httpTools: {
     call: (tool, args, options) =>
       timed(metrics.toolCalls, metrics.toolCallSeconds, () => ports.httpTools.call(tool, args, options)),

@@ -8,24 +8,24 @@ const pageCharactersMax = 512 * 1024;
 export interface Log {
   /** Hands out the next slot; a call that fails leaves it empty. */
   allot(): number;
-  keep(slot: number, message: Message): Segment;
+  keep(slot: number, ...messages: readonly Message[]): Segment;
   page(from: number, to: number): TranscriptPage;
 }
 
 export function createLog(): Log {
-  const slots: Message[][] = [];
+  const slots: (readonly Message[])[] = [];
 
   return {
     allot: () => slots.push([]) - 1,
 
-    keep(slot, message) {
-      slots[slot] = [message];
+    keep(slot, ...messages) {
+      slots[slot] = messages;
       return { from: slot, to: slot + 1 };
     },
 
     /** At least one slot, so that a reader always gets on; each is bounded by the size of an activity's result. */
     page(from, to) {
-      const page: Message[][] = [];
+      const page: (readonly Message[])[] = [];
       let characters = 0;
       for (const slot of slots.slice(from, to)) {
         characters += JSON.stringify(slot).length;

@@ -2,6 +2,7 @@ import { CancelledFailure, continueAsNew, upsertMemo } from '@temporalio/workflo
 import type {
   Carried,
   Failure,
+  History,
   RunInput,
   RunOutcome,
   TargetOutcome,
@@ -14,10 +15,14 @@ import { clip } from './clip.ts';
 import { underDeadline } from './deadline.ts';
 import { endOfRun } from './failures.ts';
 import { inOrder } from './in-order.ts';
+import { judged } from './judgement.ts';
+import { memorised, remembered } from './memory.ts';
 import type { TurnTaken } from './run-team.ts';
 import { agentTurn, modelTurn, planned, teamTurns, toolTurn } from './speakers.ts';
-import { openStage, thisRun, type Stage } from './stage.ts';
+import { forTarget, openStage, thisRun, type Stage } from './stage.ts';
+import { streamEnded } from './stream.ts';
 import { carriedState } from './team-workflow.ts';
+import { seenFromOutside } from './view.ts';
 
 /** The answers of one run together; the server ends a run whose result is larger than 2 MiB without running any code. */
 const contentBytesMax = 192 * 1024;
@@ -36,6 +41,8 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
     (_, index) => input.carried?.targets[index] ?? {},
   );
 
+  const history = input.carried?.history ?? (await remembered(stage));
+
   const everyAnswer = inOrder(input.snapshot.targets, input.limits.concurrency, async (target, index) => {
     const soFar = progress[index] ?? {};
     if ('phase' in soFar) return soFar;
@@ -43,19 +50,34 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
     const underway = { ...soFar, startedMs: soFar.startedMs ?? Date.now() };
     progress[index] = underway;
     boundary.begun();
-    const outcome = await askTarget(stage, boundary, target, index, underway);
+    const outcome = await askTarget(stage, history, boundary, target, index, underway);
     boundary.ended();
     return (progress[index] = outcome);
   });
 
   const responses = await Promise.race([everyAnswer, boundary.everyoneWaits()]);
-  if (!responses) return continueAsNew<typeof queryWorkflow>(nextRun(input, stage, boundary, progress));
-  return end({ phase: phaseOf(responses), responses: fitting(responses), usage: stage.ledger.usage() });
+  if (!responses) {
+    return continueAsNew<typeof queryWorkflow>(nextRun(input, stage, boundary, history, progress));
+  }
+  await streamEnded(stage);
+  return end(await concluded(stage, responses));
+}
+
+/** Evaluators hear the answers of a Query that is done (contract section 7.1). */
+async function concluded(stage: Stage, answers: readonly TargetOutcome[]): Promise<RunOutcome> {
+  const responses = fitting(answers);
+  const phase = phaseOf(responses);
+  if (phase !== 'done' || !stage.snapshot.evaluation) {
+    return { phase, responses, usage: stage.ledger.usage() };
+  }
+  const { evaluations, isCanceled } = await judged(stage, responses);
+  return { phase: isCanceled ? 'canceled' : phase, responses, usage: stage.ledger.usage(), evaluations };
 }
 
 /** Asks one target; whatever happens to it, the outcome keeps what it had said by then. */
 async function askTarget(
   stage: Stage,
+  history: History,
   boundary: Boundary,
   target: TargetPlan,
   index: number,
@@ -67,7 +89,10 @@ async function askTarget(
   const { value: turn, expired } = await underDeadline(
     startedMs + timeoutMs - Date.now(),
     `deadline of ${name}`,
-    () => takeFloor(stage, target, (said) => boundary.between(index, said), state),
+    async () => {
+      const between = (said: TeamState) => boundary.between(index, said);
+      return memorised(stage, index, await takeFloor(stage, target, history, between, state));
+    },
   );
   const { type } = target;
   const answer = { target: { type, name: target.name }, content: turn.last?.content ?? '' };
@@ -80,23 +105,26 @@ async function askTarget(
 }
 
 async function takeFloor(
-  stage: Stage,
+  run: Stage,
   target: TargetPlan,
+  history: History,
   betweenTurns: (state: TeamState) => Promise<void>,
   soFar?: TeamState,
 ): Promise<TurnTaken> {
+  const stage = forTarget(run, target);
+  if (target.type === 'tool') return toolTurn(stage, target);
+  if ('failure' in history) return { said: [], ends: false, failure: history.failure };
+
   switch (target.type) {
     case 'agent':
-      return agentTurn(stage, planned(stage.snapshot.agents, target), []);
+      return agentTurn(stage, planned(stage.snapshot.agents, target), history);
     case 'model':
-      return modelTurn(stage, target, []);
-    case 'tool':
-      return toolTurn(stage, target);
+      return modelTurn(stage, target, history);
     case 'team': {
       const { state, failure } = await teamTurns(
         stage,
         planned(stage.snapshot.teams, target),
-        [],
+        history,
         betweenTurns,
         soFar,
       );
@@ -142,6 +170,7 @@ function nextRun(
   { snapshot, ...input }: RunInput,
   { ledger }: Stage,
   { waiting }: Boundary,
+  history: History,
   progress: readonly (TargetOutcome | TargetUnderway)[],
 ): RunInput {
   const here = thisRun();
@@ -151,7 +180,12 @@ function nextRun(
     const state = waiting.get(index);
     return state ? { ...target, state: carriedState(state, here) } : target;
   });
-  const carried: Carried = { nextTurn: ledger.nextTurn(), usage: ledger.usage(), targets };
+  const carried: Carried = {
+    nextTurn: ledger.nextTurn(),
+    usage: ledger.usage(),
+    history: 'failure' in history ? history : seenFromOutside(history, here),
+    targets,
+  };
   return {
     ...input,
     snapshot: { ...snapshot, definitions: {}, definitionsAt: snapshot.definitionsAt ?? here },

@@ -13,6 +13,8 @@ export interface AgentSteps {
   useTool(call: ToolCall, wish: { readonly at: View; readonly index: number }): Promise<Answered<ToolReply>>;
   /** Keeps a message nobody was asked for. */
   note(message: Message): View;
+  /** Whether the model is told of this failure of a tool, and may go on. */
+  isForgiven(tool: string, failure: Failure): boolean;
   /** Model calls in one turn. */
   readonly toolRounds: number;
   /** `namespace/name`, for messages. */
@@ -26,20 +28,38 @@ export interface AgentSteps {
 export async function runAgent(steps: AgentSteps): Promise<TurnTaken> {
   let said: View = [];
   let last: Message | undefined;
+  let correction: View = [];
 
   for (let round = 0; round < steps.toolRounds; round++) {
-    const answer = await steps.callModel(said);
+    const answer = await steps.callModel(join(said, correction));
     if ('failure' in answer)
       return { said, last, ends: false, failure: named(steps.speaker, answer.failure) };
-    said = join(said, answer.at);
     last = answer.reply.message;
+    const { problem } = answer.reply;
+    if (problem !== undefined && correction.length === 0) {
+      correction = join(answer.at, steps.note(tryAgain(problem)));
+      continue;
+    }
+    said = join(said, answer.at);
 
     const calls = answer.reply.message.toolCalls ?? [];
-    if (calls.length === 0) return { said, last, ends: false };
+    if (calls.length === 0) {
+      return {
+        said,
+        last,
+        ends: false,
+        ...(problem !== undefined && { failure: misshapen(steps.speaker, problem) }),
+      };
+    }
 
     for (const [index, call] of calls.entries()) {
       const used = await steps.useTool(call, { at: answer.at, index });
-      if ('failure' in used) return { said, last, ends: false, failure: used.failure };
+      if ('failure' in used) {
+        if (!steps.isForgiven(call.name, used.failure))
+          return { said, last, ends: false, failure: used.failure };
+        said = join(said, steps.note(excuse(call, used.failure)));
+        continue;
+      }
       said = join(said, used.at);
       last = used.reply.message;
 
@@ -53,6 +73,23 @@ export async function runAgent(steps: AgentSteps): Promise<TurnTaken> {
     `give it a prompt that ends, or start the controller with a higher --tool-rounds`;
   return { said, last, ends: false, failure: { type: 'ToolRoundLimit', message } };
 }
+
+/** An answer that does not have the shape it was asked to have is given back once; others never hear of that. */
+const tryAgain = (problem: string): Message => ({
+  role: 'user',
+  content: `Your answer does not have the form that was asked for. ${problem} Answer again, with nothing but JSON of that form.`,
+});
+
+const misshapen = (speaker: string, problem: string): Failure => ({
+  type: 'OutputInvalid',
+  message: `agent ${speaker} answered twice in another form than its outputSchema asks for: ${problem}`,
+});
+
+const excuse = (call: ToolCall, { message }: Failure): Message => ({
+  role: 'tool',
+  toolCallId: call.id,
+  content: `error: ${message}`,
+});
 
 /** Every call is answered, also beside `terminate`: providers refuse a history in which one is not. */
 const unanswered = (calls: readonly ToolCall[], steps: AgentSteps): View[] =>

@@ -20,14 +20,17 @@ import * as timeouts from './timeouts.ts';
 import { join, seenFromOutside } from './view.ts';
 
 const { callModel, selectSpeaker } = proxyActivities<Activities>(timeouts.modelCall);
-const { callTool } = proxyActivities<Activities>(timeouts.toolCall);
+const { callTool, callEngine } = proxyActivities<Activities>(timeouts.toolCall);
 
 const questionInlineBytesMax = 4096;
 const summaryBytesMax = 200;
 
 /** One turn of an agent who has heard `before`. Its model and tool calls are activities `t003.critic.…`. */
 export function agentTurn(stage: Stage, agent: AgentPlan, before: View): Promise<TurnTaken> {
+  if (agent.hasEngine) return engineTurn(stage, agent, before);
+
   const { snapshot, limits, log } = stage;
+  const { forgiven = [] } = agent;
   const turn = stage.ledger.open(agent.name, agent.model);
   let modelCalls = 0;
   let toolCalls = 0;
@@ -51,6 +54,7 @@ export function agentTurn(stage: Stage, agent: AgentPlan, before: View): Promise
                 before: spoken(before),
                 own: spoken(own),
                 slot,
+                stream: stage.stream,
               },
             ],
           ),
@@ -75,8 +79,31 @@ export function agentTurn(stage: Stage, agent: AgentPlan, before: View): Promise
         ),
 
       note: (message) => [log.keep(log.allot(), message)],
+      isForgiven: (tool, { type }) => type !== 'RunCanceled' && forgiven.includes(tool),
     }),
   );
+}
+
+/** An agent that an engine or an A2A server answers for: one call (contract sections 4.13 and 4.14). */
+function engineTurn(stage: Stage, agent: AgentPlan, before: View): Promise<TurnTaken> {
+  const { log, ledger } = stage;
+  const turn = ledger.open(agent.name, agent.model);
+  return closing(stage, turn, async () => {
+    const slot = log.allot();
+    try {
+      const { messages, usage } = await callEngine.executeWithOptions(
+        {
+          activityId: activityId(turn, agent.name, 'engine', 1),
+          summary: summary(`turn ${turn} · ${agent.name} · engine ${agent.model}`),
+        },
+        [{ definition: agent.definition, question: question(stage), before: spoken(before), slot }],
+      );
+      ledger.spend(turn, { ...usage, modelCalls: 1 });
+      return { said: [log.keep(slot, ...messages)], last: messages.at(-1), ends: false };
+    } catch (error) {
+      return { said: [], ends: false, failure: failureOf(error) };
+    }
+  });
 }
 
 /** A Model asked directly: one call, no prompt, no tools (contract section 4.3). */
@@ -90,7 +117,15 @@ export function modelTurn(stage: Stage, model: ModelPlan, before: View): Promise
             activityId: activityId(turn, model.name, 'model', 1),
             summary: summary(`turn ${turn} · ${model.name}`),
           },
-          [{ definition: model.definition, question: question(stage), before: spoken(before), slot }],
+          [
+            {
+              definition: model.definition,
+              question: question(stage),
+              before: spoken(before),
+              slot,
+              stream: stage.stream,
+            },
+          ],
         ),
       ),
     ),
@@ -123,10 +158,11 @@ export function teamTurns(
   betweenTurns: (state: TeamState) => Promise<void>,
   soFar?: TeamState,
 ): Promise<TeamEnd> {
+  const inTeam = stage.stream ? { ...stage, stream: { ...stage.stream, team: team.name } } : stage;
   const steps = {
     concurrency: stage.limits.concurrency,
     betweenTurns,
-    takeTurn: (member: MemberPlan, said: View) => memberTurn(stage, member, join(before, said)),
+    takeTurn: (member: MemberPlan, said: View) => memberTurn(inTeam, member, join(before, said)),
     chooseSpeaker: (said: View) => choose(stage, team, join(before, said)),
   };
   return runTeam(team, steps, soFar);
@@ -165,6 +201,7 @@ async function nestedTeam(stage: Stage, team: TeamPlan, before: View): Promise<T
       team,
       before: seenFromOutside(before, here),
       path,
+      stream: stage.stream,
     });
     if (!('said' in outcome)) return { said: [], ends: false, failure: outcome };
     ledger.spend(turn, outcome.usage);
@@ -244,7 +281,7 @@ const taken = (answer: Answered<{ readonly message: Message }>): TurnTaken =>
     : { said: answer.at, last: answer.reply.message, ends: false };
 
 /** The text travels until somebody has answered; from then on the workers know it by its hash. */
-function question({ snapshot, ledger }: Stage): Question {
+export function question({ snapshot, ledger }: Stage): Question {
   const hash = snapshot.question;
   const definition = snapshot.definitions[hash];
   if (ledger.usage().modelCalls > 0 || definition?.kind !== 'question' || !('text' in definition.question))

@@ -1,6 +1,6 @@
 import { setHandler, workflowInfo } from '@temporalio/workflow';
-import type { RunInput, RunLimits, TeamRunInput } from '../api/run.ts';
-import type { Snapshot } from '../api/snapshot.ts';
+import type { ModelCall, RunInput, RunLimits, TeamRunInput } from '../api/run.ts';
+import type { Snapshot, TargetPlan } from '../api/snapshot.ts';
 import type { RunRef } from '../api/transcript.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import { createLog, type Log } from './log.ts';
@@ -14,6 +14,8 @@ export interface Stage {
   readonly ledger: Ledger;
   /** The turns of the runs above that led here, outermost first; empty in a Query's own run. */
   readonly path: readonly string[];
+  /** Where, and for which target, model calls write their answers while they come. */
+  readonly stream?: ModelCall['stream'];
 }
 
 /** What a run's speakers share, with the run ready to answer what activities ask about it. */
@@ -35,7 +37,15 @@ export function openStage(input: RunInput | TeamRunInput): Stage {
     { description: 'A definition of this run (agent, model, tool, question) by its hash.' },
   );
 
-  return { snapshot, limits, log, ledger: createLedger(carried), path: 'path' in input ? input.path : [] };
+  const every = { snapshot, limits, log, ledger: createLedger(carried) };
+  return 'path' in input ? { ...every, path: input.path, stream: input.stream } : { ...every, path: [] };
+}
+
+/** The same stage, where model calls say for which target they answer. */
+export function forTarget(stage: Stage, { type, name }: TargetPlan): Stage {
+  const { stream } = stage.snapshot;
+  if (stream === undefined) return stage;
+  return { ...stage, stream: { definition: stream, target: `${type}/${name}` } };
 }
 
 export function thisRun(): RunRef {

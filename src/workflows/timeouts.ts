@@ -29,4 +29,11 @@ export const modelCall: ActivityOptions = {
   retry: patient,
 };
 
+/** Nobody waits long for a reader of a stream. */
+export const streamEnd: ActivityOptions = {
+  startToCloseTimeout: '10s',
+  heartbeatTimeout,
+  retry: { ...patient, maximumAttempts: 2 },
+};
+
 export const toolCall: ActivityOptions = { ...modelCall, retry: careful };

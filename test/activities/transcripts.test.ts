@@ -120,7 +120,7 @@ test('an answer is remembered only while the server surely waits for it', async 
   const caller = new AbortController();
 
   const remember = (attempt: Attempt) =>
-    inActivity(attempt, () => asStep(async (step) => transcripts.remember(step, 0, heard)));
+    inActivity(attempt, () => asStep(async (step) => transcripts.remember(step, 0, [heard])));
 
   caller.abort(cancellation());
   await remember({ run: run.ref, runs, signal: caller.signal });

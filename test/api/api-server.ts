@@ -32,7 +32,7 @@ export async function startApiServer(): Promise<ApiServer> {
   const servers = await findOrBuildServers({ report: console.log });
   const dir = await mkdtemp(join(tmpdir(), 'arkwright-api-'));
   const place = await claimPlace({ dir });
-  const fleet = assembleFleet(['etcd', 'apiserver'], { ...place, servers });
+  const fleet = assembleFleet(['etcd', 'apiserver'], { ...place, servers, arkwright: '' });
   const { apiserver } = urls(place.ports);
 
   async function stop(): Promise<void> {

@@ -14,6 +14,8 @@ const query = (changes: Partial<SeenQuery> = {}): SeenQuery => ({
   uid: '6f1c',
   generation: 3,
   createdAt: startedAt,
+  labels: {},
+  annotations: {},
   held: true,
   spec: { input: 'hi' },
   status: {},

@@ -63,6 +63,8 @@ export class World {
       uid,
       generation: 1,
       createdAt: created,
+      labels: {},
+      annotations: {},
       held: Boolean(story.status ?? story.deleted),
       spec: {
         input: 'hi',

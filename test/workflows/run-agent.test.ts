@@ -9,6 +9,7 @@ function agent(
   script: (string | ToolCall[])[],
   tools: Partial<Record<string, 'fails' | 'ends'>> = {},
   toolRounds = 5,
+  forgiven: readonly string[] = [],
 ) {
   const log: Message[] = [];
   const keep = (message: Message) => [{ from: log.push(message) - 1, to: log.length }];
@@ -32,6 +33,7 @@ function agent(
       const message = { role: 'tool', content: call.name, toolCallId: call.id } as const;
       return { reply: { message, ends: tools[call.name] === 'ends' }, at: keep(message) };
     },
+    isForgiven: (tool) => forgiven.includes(tool),
     note: keep,
   };
   return { steps, log, views };

@@ -95,6 +95,8 @@ export async function openTheatre(...temporalSettings: string[]): Promise<Theatr
   };
 }
 
+const notPlayed = () => Promise.reject(new Error('nobody plays this here'));
+
 /** One play: whose turn it is in the script, and what was asked. */
 class Rehearsal {
   readonly asked: string[] = [];
@@ -183,6 +185,13 @@ function scriptedPorts(stages: ReadonlyMap<string, Rehearsal>) {
       run: (builtIn: string) =>
         builtIn === 'terminate' ? { content: 'over and out', ends: true } : { content: 'map[]' },
     },
+    mcp: { call: notPlayed },
+    filters: { apply: notPlayed },
+    outputs: { problem: notPlayed },
+    a2a: { send: notPlayed },
+    engines: { execute: notPlayed },
+    memories: { read: notPlayed, append: notPlayed },
+    streams: { open: () => ({ write() {}, restart() {}, end: notPlayed }), complete: notPlayed },
     templates: {
       render: () => '',
       renderSelector: (_prompt: string, { History }: { History: string }) => History,

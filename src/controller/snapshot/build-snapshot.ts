@@ -8,6 +8,9 @@ import type { Built, SeenQuery } from '../ports.ts';
 import { contentHash } from './content-hash.ts';
 import { defineAgent } from './define-agent.ts';
 import { defineModel } from './define-model.ts';
+import { defineEvaluation } from './define-evaluation.ts';
+import { defineMemory } from './define-memory.ts';
+import { defineStream } from './define-stream.ts';
 import { defineTool } from './define-tool.ts';
 import type { Definitions, Resource } from './definitions.ts';
 import { define, openDraft } from './draft.ts';
@@ -58,12 +61,13 @@ export async function buildSnapshot(
 }
 
 async function assemble(
-  { namespace, name, uid }: SeenQuery,
+  query: SeenQuery,
   spec: CanonicalQuery,
   read: Definitions,
   access: Access,
   limits: RunLimits,
 ): Promise<Snapshot> {
+  const { namespace, name, uid } = query;
   const [queryParameters, targets] = await Promise.all([
     within('failed to resolve query input: failed to resolve parameters: ', () =>
       resolveParameters(spec.parameters, namespace, read),
@@ -77,6 +81,11 @@ async function assemble(
   const draft = openDraft(read, access, limits, queryParameters);
   const plans: TargetPlan[] = [];
   for (const target of targets) plans.push(await planTarget(target, namespace, draft));
+  const [memory, evaluation, stream] = await Promise.all([
+    defineMemory(query, spec, draft),
+    defineEvaluation(query, spec, draft),
+    defineStream(query, spec, draft),
+  ]);
 
   return {
     query: { namespace, name, uid },
@@ -85,6 +94,9 @@ async function assemble(
     agents: draft.agents,
     teams: draft.teams,
     definitions: draft.definitions,
+    ...(memory && { memory }),
+    ...(evaluation && { evaluation }),
+    ...(stream && { stream }),
     timeoutMs: spec.timeoutMs,
   };
 }
@@ -130,7 +142,7 @@ async function planTarget({ type, name }: Target, namespace: string, draft: Draf
       return { type, name, definition: define(draft, { kind: 'model', model, access }) };
     }
     case 'tool': {
-      const tool = await within(`unable to get tool ${at}, error:`, async () =>
+      const { tool } = await within(`unable to get tool ${at}, error:`, async () =>
         defineTool(await read.get('tools', key), draft),
       );
       return { type, name, definition: define(draft, { kind: 'tool', tool, access }) };

@@ -2,13 +2,25 @@ import { canonicalModel } from '../../api/canonical-model.ts';
 import type { Source } from '../../api/canonical-values.ts';
 import { providers } from '../../api/model.ts';
 import type { ModelDefinition, Value } from '../../api/snapshot.ts';
+import type { Ref } from '../../api/values.ts';
 import { shown } from './definitions.ts';
 import type { Definitions, NamespacedName } from './definitions.ts';
+import type { Draft } from './draft.ts';
 import { resolveValue } from './resolve-values.ts';
 import { valid, within } from './unbuildable.ts';
 
 /** Contract section 3.11: who speaks where nobody is named. */
 const modelNameDefault = 'default';
+
+/** The Model of an Agent: the one it names, or that named `default` beside it. */
+export const defineAgentModel = (
+  agent: NamespacedName,
+  ref: Ref | undefined,
+  { read }: Draft,
+): Promise<ModelDefinition> =>
+  within(`failed to load model for agent ${shown(agent)}: `, () =>
+    defineModel({ name: ref?.name, namespace: ref?.namespace || agent.namespace }, read),
+  );
 
 /** The Model with everything but its Secrets resolved; its values lie in the Model's own namespace. */
 export async function defineModel(

@@ -32,7 +32,3 @@ export function valid<T extends object>(where: string, spec: T | Invalid): T {
     throw new Unbuildable('DefinitionInvalid', `${where}: ${spec.problems[0] ?? 'invalid'}`);
   return spec;
 }
-
-/** Fields of ARK that a later version brings: said at once, rather than left out in silence. */
-export const notYet = (what: string): Unbuildable =>
-  new Unbuildable('DefinitionInvalid', `${what}: not supported by this version`);

@@ -33,7 +33,7 @@ export async function startCluster(): Promise<Cluster> {
   const dir = await mkdtemp(join(tmpdir(), 'arkwright-cluster-'));
   const servers = await findOrBuildServers({ report: () => {} });
   const place = await claimPlace({ dir });
-  const fleet = assembleFleet(['etcd', 'apiserver'], { ...place, servers });
+  const fleet = assembleFleet(['etcd', 'apiserver'], { ...place, servers, arkwright: '' });
   const { apiserver } = urls(place.ports);
   const open: { close(): Promise<void> }[] = [];
 

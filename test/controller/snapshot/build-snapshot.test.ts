@@ -369,18 +369,18 @@ test.each<[string, Shelf, object, string, string]>([
     'failed to resolve query input: invalid template syntax in input: template: query-input:1: unclosed action',
   ],
   [
-    'an MCP tool',
+    'a tool of an MCP server that is not there',
     { tools: { x: { type: 'mcp', mcp: { mcpServerRef: { name: 's' }, toolName: 't' } } } },
     ask('tool', 'x'),
-    'DefinitionInvalid',
-    'unable to get tool default/x, error:tool default/x is of type mcp: not supported by this version',
+    'DefinitionNotFound',
+    'unable to get tool default/x, error:failed to get MCPServer default/s: mcpservers.ark.mckinsey.com "s" not found',
   ],
   [
-    'an agent of another engine',
+    'an agent of no A2A server',
     { models, agents: { bot: { executionEngine: { name: 'a2a' } } } },
     {},
     'DefinitionInvalid',
-    'unable to make agent default/bot, error:agent default/bot uses execution engine a2a: not supported by this version',
+    'unable to make agent default/bot, error:A2A agent missing a2a.server/address annotation',
   ],
 ])('a Query that asks %s is refused', async (_, shelf, spec, type, message) => {
   expect(await refused(shelf, spec)).toMatchObject({ type, message });

@@ -52,6 +52,8 @@ export const asking = (spec: object): SeenQuery => ({
   uid: '6f1c',
   generation: 1,
   createdAt: new Date(0),
+  labels: {},
+  annotations: {},
   held: true,
   spec: { input: 'hi', targets: [{ type: 'agent', name: 'bot' }], ...spec },
   status: {},

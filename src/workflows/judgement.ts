@@ -1,0 +1,65 @@
+import { proxyActivities, upsertMemo } from '@temporalio/workflow';
+import type { Activities } from '../activities/create-activities.ts';
+import type { EvaluationOutcome, Progress, TargetOutcome } from '../api/run.ts';
+import { clip } from './clip.ts';
+import { failureOf } from './failures.ts';
+import { inOrder } from './in-order.ts';
+import type { Stage } from './stage.ts';
+import * as timeouts from './timeouts.ts';
+
+const { judge } = proxyActivities<Activities>(timeouts.toolCall);
+
+/** All that is kept of the evaluators' remarks; the answers have their own room in the run's result. */
+const remarksBytesMax = 48 * 1024;
+
+/** What the evaluators say, and whether the run was cancelled meanwhile. */
+export interface Judgement {
+  readonly evaluations: readonly EvaluationOutcome[];
+  readonly isCanceled: boolean;
+}
+
+/**
+ * Asks all evaluators of the Query at once about its answers, and keeps their order (contract section 7.1). One that
+ * fails scores 0 and says why: it never fails the Query.
+ */
+export async function judged(stage: Stage, responses: readonly TargetOutcome[]): Promise<Judgement> {
+  const { evaluation, timeoutMs } = stage.snapshot;
+  if (!evaluation) return { evaluations: [], isCanceled: false };
+
+  const { queried, evaluators } = evaluation;
+  const answers = responses.map(({ target, content }) => ({ target, content }));
+  const turn = stage.ledger.nextTurn() - 1;
+  const tokens = stage.ledger.usage().totalTokens;
+  upsertMemo({ progress: { turn, speaker: 'evaluators', tokens, isEvaluating: true } satisfies Progress });
+
+  let isCanceled = false;
+  const remarkBytesMax = Math.floor(remarksBytesMax / evaluators.length);
+  const evaluations = await inOrder(
+    evaluators,
+    stage.limits.concurrency,
+    async ({ name, definition }, index) => {
+      try {
+        const { score, passed, metadata } = await judge.executeWithOptions(
+          {
+            activityId: `evaluator.${index + 1}`,
+            summary: `evaluator ${name}`,
+            scheduleToCloseTimeout: Math.max(timeoutMs, 1),
+          },
+          [{ definition, queried, responses: answers }],
+        );
+        return { evaluator: name, score, passed, metadata: fitting(metadata, remarkBytesMax) };
+      } catch (error) {
+        const { type, message } = failureOf(error);
+        isCanceled ||= type === 'RunCanceled';
+        return { evaluator: name, score: '0', passed: false, metadata: { error: message } };
+      }
+    },
+  );
+  return { evaluations, isCanceled };
+}
+
+function fitting(metadata: EvaluationOutcome['metadata'], bytesMax: number): EvaluationOutcome['metadata'] {
+  const remarks = Object.entries(metadata);
+  const share = Math.floor(bytesMax / Math.max(1, remarks.length));
+  return Object.fromEntries(remarks.map(([name, text]) => [name, clip(text, share)]));
+}
