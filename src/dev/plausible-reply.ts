@@ -72,9 +72,14 @@ function contribution(
   const found = own.findLast((message) => message.role === 'tool')?.content;
 
   const opening = previous ? `As the ${role}, going on from what ${previous} said` : `As the ${role}`;
-  const fact = found ? `I looked it up and found: ${clipped(found, quoteCharactersMax)}. ` : '';
+  const fact = found === undefined ? '' : isError(found) ? 'I could not look it up. ' : quoted(found);
   return `${fact}${opening}: ${pick(views, prompt + question + previous)(topic)}`;
 }
+
+/** What a run tells its model of a tool that failed and may fail. */
+const isError = (found: string): boolean => found.startsWith('error: ');
+
+const quoted = (found: string): string => `I looked it up and found: ${clipped(found, quoteCharactersMax)}. `;
 
 const views = [
   (topic: string) =>

@@ -5,12 +5,13 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /**
  * A value that fits a JSON schema, made of what `text` holds: its proper name ("Oslo") or itself for strings, its
- * first number for numbers. Properties that are not required are left out of objects that require others.
+ * first number for numbers, the choice it names for enums. Properties that are not required are left out of objects
+ * that require others. `taken` are the choices that properties beside this one have.
  */
-export function sampleOf(schema: Schema, text: string, depth = 0): unknown {
+export function sampleOf(schema: Schema, text: string, depth = 0, taken = new Set<unknown>()): unknown {
   if (depth > depthMax) return null;
   if ('const' in schema) return schema['const'];
-  if (Array.isArray(schema['enum'])) return named(schema['enum'], text) ?? (schema['enum'] as unknown[])[0];
+  if (Array.isArray(schema['enum'])) return chosen(schema['enum'] as unknown[], text, taken);
 
   switch (typeOf(schema)) {
     case 'object':
@@ -34,10 +35,14 @@ export function sampleOf(schema: Schema, text: string, depth = 0): unknown {
 export function objectOf(schema: Schema, text: string, depth = 0): Record<string, unknown> {
   const properties = isSchema(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? new Set(schema['required'] as unknown[]) : new Set();
+  const taken = new Set<unknown>();
   return Object.fromEntries(
     Object.entries(properties)
       .filter(([name]) => required.size === 0 || required.has(name))
-      .map(([name, property]) => [name, sampleOf(isSchema(property) ? property : {}, text, depth + 1)]),
+      .map(([name, property]) => [
+        name,
+        sampleOf(isSchema(property) ? property : {}, text, depth + 1, taken),
+      ]),
   );
 }
 
@@ -56,8 +61,17 @@ function numberIn(text: string, schema: Schema): number {
   );
 }
 
-const named = (choices: readonly unknown[], text: string): unknown =>
-  choices.find((choice) => typeof choice === 'string' && text.toLowerCase().includes(choice.toLowerCase()));
+/** The choice that the text names first and no property before this one has taken ("from kilometres to miles"). */
+function chosen(choices: readonly unknown[], text: string, taken: Set<unknown>): unknown {
+  const spoken = text.toLowerCase();
+  const placeOf = (choice: unknown) =>
+    typeof choice === 'string' && !taken.has(choice) ? spoken.indexOf(choice.toLowerCase()) : -1;
+  const [named = choices[0]] = choices
+    .filter((choice) => placeOf(choice) >= 0)
+    .toSorted((one, other) => placeOf(one) - placeOf(other));
+  taken.add(named);
+  return named;
+}
 
 /** A capitalised word that does not merely begin a sentence. */
 const properName = (text: string): string | undefined =>

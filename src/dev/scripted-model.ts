@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ChatBody, ScriptedReply } from './chat-wire.ts';
+import { streamOf, type Completion } from './chat-chunks.ts';
 import { plausibleReply } from './plausible-reply.ts';
 import {
   startJournaledServer,
@@ -48,8 +49,8 @@ export interface ScriptedModel extends JournaledServer {
 }
 
 /**
- * A model that needs no key: an OpenAI-compatible server on loopback that answers chat completions, also under
- * Azure's paths, and lists itself under `/v1/models`. It plays the model in demos, samples and tests.
+ * A model that needs no key: an OpenAI-compatible server on loopback that answers chat completions, whole or word by
+ * word, also under Azure's paths, and lists itself under `/v1/models`. It plays the model in demos, samples and tests.
  */
 export async function startScriptedModel(options: ScriptedModelOptions = {}): Promise<ScriptedModel> {
   const { delayMs = 0, script = ({ body }) => plausibleReply(body) } = options;
@@ -64,12 +65,15 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
   }: JournaledRequest): Promise<JournaledReply> {
     const body = JSON.parse(text) as ChatBody;
     if (!Array.isArray(body.messages)) return refusal(400, "missing required parameter: 'messages'");
-    if (body['stream'] === true) return refusal(400, 'the scripted model does not stream');
-
     const answer = await script({ body, headers, path, key, signal }, ++completions);
     if (delayMs > 0) await after(delayMs, undefined, { ref: false });
     if (answer === 'cut' || answer === 'hang') return answer;
-    if (!('status' in answer)) return { body: JSON.stringify(completionOf(body, text, answer)) };
+    if (!('status' in answer)) {
+      const completion = completionOf(body, text, answer);
+      return body['stream'] === true
+        ? { headers: { 'content-type': 'text/event-stream' }, body: streamOf(completion, body) }
+        : { body: JSON.stringify(completion) };
+    }
 
     const { status, headers: more, body: raw = '' } = answer;
     return { status, headers: more, body: typeof raw === 'string' ? raw : JSON.stringify(raw) };
@@ -85,7 +89,7 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
   return { ...server, baseUrl: `${server.url}/v1` };
 }
 
-function completionOf(body: ChatBody, text: string, reply: ScriptedReply): unknown {
+function completionOf(body: ChatBody, text: string, reply: ScriptedReply): Completion {
   const { content = '', refusal: refused, toolCalls = [] } = reply;
   const seed = createHash('sha256').update(text).digest('hex').slice(0, 16);
   const calls = toolCalls.map(({ id, name, arguments: given = {} }, index) => ({

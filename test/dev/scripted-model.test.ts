@@ -104,6 +104,54 @@ test('an answer with a schema fits it', async () => {
   expect(JSON.parse(messageOf(answer)?.content ?? '')).toEqual({ verdict: 'yes', days: 1 });
 });
 
+test('a streamed answer comes word by word and is the same as a whole one', async () => {
+  await start();
+  const whole = await ask([system, user]);
+  const response = await fetch(`${model.baseUrl}/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({
+      model: 'm',
+      messages: [system, user],
+      stream: true,
+      stream_options: { include_usage: true },
+    }),
+  });
+  const events = (await response.text())
+    .trim()
+    .split('\n\n')
+    .map((event) => event.replace(/^data: /, ''));
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  expect(events.at(-1)).toBe('[DONE]');
+
+  const chunks = events.slice(0, -1).map((event) => JSON.parse(event) as Chunk);
+  const words = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? ''));
+  expect(words.length).toBeGreaterThan(10);
+  expect(words.join('')).toBe(messageOf(whole)?.content);
+  expect(chunks.at(-1)?.usage?.completion_tokens).toBe(whole.body.usage.completion_tokens);
+});
+interface Chunk {
+  choices: { delta: { content?: string } }[];
+  usage?: Completion['usage'];
+}
+
+test('of two choices from one list, each argument gets the one named for it', async () => {
+  await start();
+  const unit = { enum: ['miles', 'kilometres'] };
+  const parameters = { properties: { value: { type: 'number' }, from: unit, to: unit } };
+  const tools = [{ type: 'function', function: { name: 'convert-units', parameters } }];
+  const question = { role: 'user', content: 'Convert 42 kilometres into miles.' };
+  const wish = messageOf(await ask([question], { tools }))?.tool_calls?.[0];
+  expect(JSON.parse(wish?.function.arguments ?? '')).toEqual({ value: 42, from: 'kilometres', to: 'miles' });
+});
+
+test('a tool that failed is no finding', async () => {
+  await start();
+  const wish = messageOf(await ask([system, user], { tools: [weather] }));
+  const result = { role: 'tool', tool_call_id: wish?.tool_calls?.[0]?.id, content: 'error: HTTP error 404' };
+  const answer = messageOf(await ask([system, user, wish, result], { tools: [weather] }));
+  expect(answer?.content).toMatch(/^I could not look it up\. As the travel guide/);
+});
+
 test('tokens add up', async () => {
   await start();
   const { usage } = (await ask([system, user])).body;
