@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 
 import { kubectlFor, type Kubectl } from './kubectl.ts';
 import { applySampleModel, readSample, realModel, scriptedModelAccess } from './sample-model.ts';
-import { startSampleTools } from './sample-tools.ts';
+import { sampleToolsPort, startSampleTools } from './sample-tools.ts';
 import { startScriptedModel, type ScriptedModel } from './scripted-model.ts';
 import { startStack, type Stack, type StackOptions } from './stack.ts';
 import { waitUntil } from './wait-until.ts';
@@ -43,7 +43,14 @@ export async function runDemo(
   try {
     const kubectl = kubectlFor(stack);
     await applySampleModel(kubectl, realModel() ?? scriptedModelAccess(scripted?.baseUrl ?? ''));
-    await play(stack, kubectl, await readSample(sample, tools.url), scripted, say, signal);
+    await play(
+      stack,
+      kubectl,
+      await readSample(sample, { [sampleToolsPort]: tools.url }),
+      scripted,
+      say,
+      signal,
+    );
     farewell(stack, say);
   } finally {
     say('\nstopping everything');

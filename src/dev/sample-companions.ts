@@ -1,6 +1,9 @@
 import type { Companion, StartCompanion } from './dev.ts';
 import type { JournaledServer } from './journaled-server.ts';
 import { kubectlFor } from './kubectl.ts';
+import { sampleA2aPort, startSampleA2a } from './sample-a2a.ts';
+import { sampleEnginePort, startSampleEngine } from './sample-engine.ts';
+import { sampleEvaluatorPort, startSampleEvaluator } from './sample-evaluator.ts';
 import { sampleMcpPort, startSampleMcp } from './sample-mcp.ts';
 import { applySampleModel, realModel, scriptedModelAccess } from './sample-model.ts';
 import { sampleToolsPort, startSampleTools } from './sample-tools.ts';
@@ -11,7 +14,7 @@ import type { Stack } from './stack.ts';
 /** Slow enough to watch a team at work, quick enough not to wait for it. */
 const modelDelayMs = 300;
 
-/** The servers that the samples need: a model, unless the environment has a real one, their tools, and an MCP server. */
+/** The servers that the samples need: a model, unless the environment has a real one, and everything else they name. */
 export const sampleCompanions = (portOffset = 0): readonly StartCompanion[] => [
   async ({ port }) => {
     const { baseUrl, close } = await startScriptedModel({ port, delayMs: modelDelayMs });
@@ -26,6 +29,21 @@ export const sampleCompanions = (portOffset = 0): readonly StartCompanion[] => [
     const ports = { wanted: sampleMcpPort + portOffset, spare: port };
     const { url, close } = await startOn(ports, startSampleMcp, 'the MCPServer of sample 13');
     return { name: 'mcp', url: `${url}/mcp`, close };
+  },
+  async ({ port }) => {
+    const ports = { wanted: sampleA2aPort + portOffset, spare: port };
+    const { url, close } = await startOn(ports, startSampleA2a, 'the A2AServer of sample 14');
+    return { name: 'a2a', url, close };
+  },
+  async ({ port }) => {
+    const ports = { wanted: sampleEnginePort + portOffset, spare: port };
+    const { url, close } = await startOn(ports, startSampleEngine, 'the ExecutionEngine of sample 15');
+    return { name: 'engine', url, close };
+  },
+  async ({ port }) => {
+    const ports = { wanted: sampleEvaluatorPort + portOffset, spare: port };
+    const { url, close } = await startOn(ports, startSampleEvaluator, 'the Evaluator of sample 16');
+    return { name: 'evaluator', url: `${url}/evaluate`, close };
   },
 ];
 

@@ -38,8 +38,14 @@ export async function applySampleModel(
   await kubectl(['apply', '--namespace', 'default', '-f', '-'], documents.join('---\n'));
 }
 
-/** A sample's manifest, with its tools where they listen. */
-export async function readSample(name: string, toolsUrl?: string): Promise<string> {
+/** A sample's manifest; `servers` says where those listen that are not at the port the sample names. */
+export async function readSample(
+  name: string,
+  servers: Readonly<Record<number, string>> = {},
+): Promise<string> {
   const manifest = await readFile(fileURLToPath(new URL(`../../samples/${name}`, import.meta.url)), 'utf8');
-  return toolsUrl ? manifest.replaceAll('http://127.0.0.1:8765', toolsUrl) : manifest;
+  return Object.entries(servers).reduce(
+    (text, [port, url]) => text.replaceAll(`http://127.0.0.1:${port}`, url),
+    manifest,
+  );
 }

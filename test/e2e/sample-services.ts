@@ -1,7 +1,11 @@
 import { kubectlFor } from '../../src/dev/kubectl.ts';
 import { applySampleModel, readSample, scriptedModelAccess } from '../../src/dev/sample-model.ts';
 import { applySampleMemory } from '../../src/dev/sample-memory.ts';
-import { startSampleTools } from '../../src/dev/sample-tools.ts';
+import { sampleA2aPort, startSampleA2a } from '../../src/dev/sample-a2a.ts';
+import { sampleEnginePort, startSampleEngine } from '../../src/dev/sample-engine.ts';
+import { sampleEvaluatorPort, startSampleEvaluator } from '../../src/dev/sample-evaluator.ts';
+import { sampleMcpPort, startSampleMcp } from '../../src/dev/sample-mcp.ts';
+import { sampleToolsPort, startSampleTools } from '../../src/dev/sample-tools.ts';
 import {
   startScriptedModel,
   type ScriptedModel,
@@ -14,24 +18,40 @@ import { waitFor, type StackInTest } from './stack.ts';
 export type SampleServices = {
   readonly model: ScriptedModel;
   readonly tools: JournaledServer;
-  /** A sample's manifest, with its tools where these tests serve them. */
+  /** A sample's manifest, with its servers where these tests have them. */
   sample(name: string): Promise<string>;
 };
 
-/** The model and the tools of the samples for the tests of this file, and the Model `default` that speaks with them. */
+/** The model and the other servers of the samples for the tests of this file, and the Model `default` that speaks with them. */
 export function withSampleServices(cluster: StackInTest, options: ScriptedModelOptions = {}): SampleServices {
-  let services: { model: ScriptedModel; tools: JournaledServer } | undefined;
+  let services:
+    | {
+        readonly model: ScriptedModel;
+        readonly tools: JournaledServer;
+        /** The tools among them, by the port that samples name. */
+        readonly servers: ReadonlyMap<number, JournaledServer>;
+      }
+    | undefined;
   const started = () => services ?? fail('the services are there from the first test on');
 
   beforeAll(async () => {
-    services = { model: await startScriptedModel(options), tools: await startSampleTools({ port: 0 }) };
+    const anyPort = { port: 0 };
+    const tools = await startSampleTools(anyPort);
+    const servers = new Map([
+      [sampleToolsPort, tools],
+      [sampleMcpPort, await startSampleMcp(anyPort)],
+      [sampleA2aPort, await startSampleA2a(anyPort)],
+      [sampleEnginePort, await startSampleEngine(anyPort)],
+      [sampleEvaluatorPort, await startSampleEvaluator(anyPort)],
+    ]);
+    services = { model: await startScriptedModel(options), tools, servers };
     const kubectl = kubectlFor(cluster.stack);
     await applySampleModel(kubectl, scriptedModelAccess(services.model.baseUrl));
     await applySampleMemory(kubectl, cluster.stack.brokerUrl);
   }, 60_000);
   afterAll(async () => {
     await services?.model.close();
-    await services?.tools.close();
+    await Promise.all([...(services?.servers.values() ?? [])].map((server) => server.close()));
   });
 
   return {
@@ -41,7 +61,8 @@ export function withSampleServices(cluster: StackInTest, options: ScriptedModelO
     get tools() {
       return started().tools;
     },
-    sample: (name) => readSample(name, started().tools.url),
+    sample: (name) =>
+      readSample(name, Object.fromEntries([...started().servers].map(([port, { url }]) => [port, url]))),
   };
 }
 

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { ended, withSampleServices } from './sample-services.ts';
-import { withStack } from './stack.ts';
+import { ended, statusOf, withSampleServices } from './sample-services.ts';
+import { waitFor, withStack } from './stack.ts';
 
 const cluster = withStack();
 const services = withSampleServices(cluster);
@@ -31,7 +31,27 @@ const samples = [
   ],
   ['11-limits.yaml', 'debate', 'error', ['team/debate'], /debater/],
   ['12-memory.yaml', 'introduction', 'done', ['agent/librarian'], /librarian/],
+  ['14-a2a.yaml', 'haiku', 'done', ['agent/haiku-poet'], /sea, please\.\nPetals/],
+  ['15-engine.yaml', 'clock', 'done', ['agent/clockmaker'], /clockmaker, run by an engine/],
+  ['16-evaluators.yaml', 'lighthouse', 'done', ['agent/keeper'], /keeper/],
 ] as const;
+
+/** The webhook refuses a Query until the Agent that a server offers is there: applied again, as a person would. */
+const applied = (manifest: string): Promise<boolean> =>
+  waitFor(
+    () =>
+      cluster.kubectl(['apply', '-f', '-'], manifest).then(
+        () => true,
+        (error: unknown) => {
+          if (/denied the request: target.* does not exist/.test(String(error))) return false;
+          throw error;
+        },
+      ),
+    { what: 'the sample to be taken', timeoutMs: 30_000, everyMs: 500 },
+  );
+
+/** Their agents answer without a model of ours. */
+const withoutModel: ReadonlySet<string> = new Set(['14-a2a.yaml', '15-engine.yaml']);
 
 test('every sample with a Query is applied here', async () => {
   const folder = new URL('../../samples/', import.meta.url);
@@ -42,7 +62,7 @@ test('every sample with a Query is applied here', async () => {
 test.each(samples)(
   '%s: Query %s ends %s',
   async (file, query, phase, targets, answer) => {
-    await cluster.kubectl(['apply', '-f', '-'], await services.sample(file));
+    await applied(await services.sample(file));
     const status = await ended(cluster, query);
 
     expect({ phase: status.phase, error: status.error }).toEqual({
@@ -59,7 +79,7 @@ test.each(samples)(
       modelCalls = 0,
     } = status.tokenUsage ?? {};
     expect(promptTokens + completionTokens).toBe(totalTokens);
-    expect(modelCalls).toBeGreaterThan(0);
+    if (!withoutModel.has(file)) expect(modelCalls).toBeGreaterThan(0);
   },
   180_000,
 );
@@ -69,6 +89,16 @@ test('kubectl wait and the printed columns say the same', async () => {
   const table = await cluster.kubectl(['get', 'query', 'hello']);
   expect(table).toMatch(/^NAME\s+PHASE\s+DURATION\s+EVALUATIONS\s+AGE\nhello\s+done\s+\S+s\s/);
 }, 60_000);
+
+test('answers of sample 16 are judged in all three ways', async () => {
+  const { evaluations } = await statusOf(cluster, 'lighthouse');
+  expect(evaluations).toMatchObject([{ evaluatorName: 'judge', passed: true }]);
+  const done = '--for=jsonpath={.status.phase}=done';
+  for (const name of ['judge-lighthouse-eval', 'short-answer'])
+    await cluster.kubectl(['wait', done, `evaluation/${name}`, '--timeout=30s']);
+  const table = await cluster.kubectl(['get', 'evaluation', 'short-answer']);
+  expect(table).toMatch(/short-answer\s+direct\s+done\s+0\.4\s+false/);
+}, 90_000);
 
 test('no finished call was made again', () => {
   expect(services.model.total().repeated).toBe(0);
