@@ -1,11 +1,11 @@
 import { expiryOf, isFinished } from './lifetime.ts';
-import type { ControllerPorts, Next, ObjectKey, Refusal, Run, SeenQuery } from './ports.ts';
+import type { Built, ControllerPorts, Next, ObjectKey, Refusal, Run, SeenQuery } from './ports.ts';
 import { statusOf } from './status.ts';
 import type { Standing } from './status.ts';
 
 /** How long a run may take to end by itself once its Query is being deleted. */
 const graceMs = 10_000;
-/** How long a Query waits for what it names: `kubectl apply -f folder` may create the Query first. */
+/** How long a Query waits for what it names or selects: `kubectl apply -f folder` may create the Query first. */
 const patienceMs = 5_000;
 const patienceStepMs = 250;
 /** Timers further away than this are set again on the way. */
@@ -49,11 +49,15 @@ async function begin(query: SeenQuery, ports: ControllerPorts): Promise<Standing
 
   const [held, built] = await Promise.all([queries.hold(query), snapshots.build(query)]);
   if (!held) return 'gone';
+  if (isEarly(built) && ageMs(query, ports) < patienceMs) return 'waiting';
   if ('snapshot' in built) return runs.start(query, built.snapshot, built.hash);
-  if (built.missing && ageMs(query, ports) < patienceMs) return 'waiting';
 
   return startedBefore(query, ports, refused(built));
 }
+
+/** Something it names is not there yet, or nothing that its selector matches: an Agent may be discovered in a moment. */
+const isEarly = (built: Built): boolean =>
+  'snapshot' in built ? built.snapshot.targets.length === 0 : built.missing === true;
 
 /** A start whose reply was lost has happened: what changed since then must not hide its run. */
 async function startedBefore(

@@ -11,6 +11,7 @@ const stories: Record<string, Story> = {
   refused: { refused },
   early: { missingForMs: 2_000 },
   'too early': { missingForMs: 60_000 },
+  'before those it selects': { nobodyForMs: 2_000 },
   'deleted while it runs': { conduct: 'waits for cancel', user: 'delete' },
   'deleted while it runs and does not listen': { conduct: 'ignores cancel', user: 'delete' },
   'deleted before it started': { deleted: true },
@@ -89,6 +90,15 @@ test('what is missing is waited for, but not for ever', async () => {
 
   expect(early.status.phase).toBe('done');
   expect(never.status).toMatchObject({ phase: 'error', error: 'unable to get default/bot' });
+  expect(never.now.getTime() - early.now.getTime()).toBeLessThan(10_000);
+});
+
+test('a selector waits for somebody to select, but not for ever', async () => {
+  const early = await settle(new World({ nobodyForMs: 2_000 }));
+  const never = await settle(new World({ nobodyForMs: 3_600_000 }));
+
+  expect(early.status).toMatchObject({ phase: 'done', snapshotHash: 'of 1' });
+  expect(never.status).toMatchObject({ phase: 'done', snapshotHash: 'of 0' });
   expect(never.now.getTime() - early.now.getTime()).toBeLessThan(10_000);
 });
 

@@ -22,6 +22,8 @@ export interface Story {
   /** Why no snapshot can be built; `missingForMs` after the Query's creation it can. */
   readonly refused?: Failure;
   readonly missingForMs?: number;
+  /** How long after the Query's creation its selector matches nobody. */
+  readonly nobodyForMs?: number;
   /** What the user does once the run is open. */
   readonly user?: 'delete' | 'cancel' | 'remove finalizer';
   readonly status?: SeenQuery['status'];
@@ -31,6 +33,7 @@ export interface Story {
 
 interface RunRecord {
   runId: string;
+  snapshotHash: string;
   startedAt: Date;
   cancelRequested: boolean;
   closed?: { at: Date; outcome: RunOutcome; failure?: Failure };
@@ -137,10 +140,11 @@ export class World {
         }),
     },
     runs: {
-      start: (owner) =>
+      start: (owner, _, snapshotHash) =>
         this.call(() => {
           const run = this.runs.get(owner.uid) ?? {
             runId: `run-${this.runs.size + 1}`,
+            snapshotHash,
             startedAt: this.now,
             cancelRequested: false,
           };
@@ -160,15 +164,17 @@ export class World {
     snapshots: {
       build: () =>
         this.call<Built>(() => {
-          const { refused, missingForMs = 0 } = this.story;
+          const { refused, missingForMs = 0, nobodyForMs = 0 } = this.story;
+          const ageMs = this.now.getTime() - created.getTime();
           if (refused) return { failure: refused };
-          if (this.now.getTime() - created.getTime() < missingForMs) {
+          if (ageMs < missingForMs) {
             return {
               failure: { type: 'DefinitionNotFound', message: 'unable to get default/bot' },
               missing: true,
             };
           }
-          return { snapshot: {} as Snapshot, hash: 'abc' };
+          const targets = ageMs < nobodyForMs ? [] : [{ type: 'agent', name: 'bot' }];
+          return { snapshot: { targets } as unknown as Snapshot, hash: `of ${targets.length}` };
         }),
     },
   };
@@ -231,14 +237,14 @@ export class World {
 }
 
 function seen(run: RunRecord): OpenRun | ClosedRun {
-  const { runId, startedAt, closed } = run;
-  if (!closed) return { state: 'open', runId, startedAt, snapshotHash: 'abc' };
+  const { runId, snapshotHash, startedAt, closed } = run;
+  if (!closed) return { state: 'open', runId, startedAt, snapshotHash };
   return {
     state: 'closed',
     runId,
     startedAt,
     closedAt: closed.at,
-    snapshotHash: 'abc',
+    snapshotHash,
     outcome: closed.outcome,
     ...(closed.failure && { failure: closed.failure }),
   };
