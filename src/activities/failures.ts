@@ -145,6 +145,8 @@ function conceal(text: string, secrets: Iterable<string>): string {
     secret.trim(),
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
+    // Of an address, which the system's errors name by its host alone.
+    URL.parse(secret)?.hostname ?? '',
   ]);
   return [...new Set(forms)]
     .filter((form) => form !== '')
