@@ -21,26 +21,37 @@ export interface AgentSteps {
   readonly speaker: string;
 }
 
+/** How often an answer of the wrong shape is given back in one turn; these calls come on top of the tool rounds. */
+const repairsMax = 1;
+
 /**
  * One turn of an agent: model, tools, model, until there is an answer without tool calls, a tool ends the
  * conversation, or a call fails. Tools run one after the other in the order asked (contract section 4.4).
  */
 export async function runAgent(steps: AgentSteps): Promise<TurnTaken> {
   let said: View = [];
+  // What the model hears of itself: all of that, and an answer it was given back.
+  let own: View = [];
   let last: Message | undefined;
-  let correction: View = [];
+  let repairs = 0;
 
-  for (let round = 0; round < steps.toolRounds; round++) {
-    const answer = await steps.callModel(join(said, correction));
+  const say = (...views: readonly View[]): void => {
+    said = join(said, ...views);
+    own = join(own, ...views);
+  };
+
+  for (let round = 0; round < steps.toolRounds + repairs; round++) {
+    const answer = await steps.callModel(own);
     if ('failure' in answer)
       return { said, last, ends: false, failure: named(steps.speaker, answer.failure) };
     last = answer.reply.message;
     const { problem } = answer.reply;
-    if (problem !== undefined && correction.length === 0) {
-      correction = join(answer.at, steps.note(tryAgain(problem)));
+    if (problem !== undefined && repairs < repairsMax) {
+      repairs++;
+      own = join(own, answer.at, steps.note(tryAgain(problem)));
       continue;
     }
-    said = join(said, answer.at);
+    say(answer.at);
 
     const calls = answer.reply.message.toolCalls ?? [];
     if (calls.length === 0) {
@@ -57,14 +68,16 @@ export async function runAgent(steps: AgentSteps): Promise<TurnTaken> {
       if ('failure' in used) {
         if (!steps.isForgiven(call.name, used.failure))
           return { said, last, ends: false, failure: used.failure };
-        said = join(said, steps.note(excuse(call, used.failure)));
+        say(steps.note(excuse(call, used.failure)));
         continue;
       }
-      said = join(said, used.at);
+      say(used.at);
       last = used.reply.message;
 
-      if (used.reply.ends)
-        return { said: join(said, ...unanswered(calls.slice(index + 1), steps)), last, ends: true };
+      if (used.reply.ends) {
+        say(...unanswered(calls.slice(index + 1), steps));
+        return { said, last, ends: true };
+      }
     }
   }
 
@@ -74,7 +87,7 @@ export async function runAgent(steps: AgentSteps): Promise<TurnTaken> {
   return { said, last, ends: false, failure: { type: 'ToolRoundLimit', message } };
 }
 
-/** An answer that does not have the shape it was asked to have is given back once; others never hear of that. */
+/** Said to the model alone: others hear neither this nor the answer it is about. */
 const tryAgain = (problem: string): Message => ({
   role: 'user',
   content: `Your answer does not have the form that was asked for. ${problem} Answer again, with nothing but JSON of that form.`,
@@ -82,7 +95,7 @@ const tryAgain = (problem: string): Message => ({
 
 const misshapen = (speaker: string, problem: string): Failure => ({
   type: 'OutputInvalid',
-  message: `agent ${speaker} answered twice in another form than its outputSchema asks for: ${problem}`,
+  message: `agent ${speaker} answered ${repairsMax + 1} times in another form than its outputSchema asks for: ${problem}`,
 });
 
 const excuse = (call: ToolCall, { message }: Failure): Message => ({

@@ -4,7 +4,7 @@ import { runAgent, type AgentSteps } from '../../src/workflows/run-agent.ts';
 const wish = (...tools: string[]): ToolCall[] =>
   tools.map((name, index) => ({ id: `c${index}`, name, arguments: '{}' }));
 
-/** A model that answers from a script; tools answer with their own name. */
+/** A model that answers from a script, text that begins with `bad` in the wrong shape; tools answer with their name. */
 function agent(
   script: (string | ToolCall[])[],
   tools: Partial<Record<string, 'fails' | 'ends'>> = {},
@@ -25,7 +25,8 @@ function agent(
         typeof reply === 'string'
           ? ({ role: 'assistant', content: reply } as const)
           : ({ role: 'assistant', content: '', toolCalls: reply } as const);
-      return { reply: { message }, at: keep(message) };
+      const problem = message.content.startsWith('bad') ? 'It is bad.' : undefined;
+      return { reply: { message, ...(problem && { problem }) }, at: keep(message) };
     },
     async useTool(call) {
       if (tools[call.name] === 'fails')
@@ -92,4 +93,59 @@ test('a model that never stops asking for tools meets the bound by name', async 
   const turn = await runAgent(steps);
   expect(turn.failure?.type).toBe('ToolRoundLimit');
   expect(log).toHaveLength(6);
+});
+
+describe('an answer of the wrong shape', () => {
+  test('is given back once: the model hears of it, nobody else does', async () => {
+    const { steps, log, views } = agent(['bad', 'good']);
+    expect(await runAgent(steps)).toEqual({
+      said: [{ from: 2, to: 3 }],
+      last: { role: 'assistant', content: 'good' },
+      ends: false,
+    });
+    expect(views).toEqual([[], [{ from: 0, to: 2 }]]);
+    expect(log[1]).toEqual({
+      role: 'user',
+      content:
+        'Your answer does not have the form that was asked for. It is bad. Answer again, with nothing but JSON of that form.',
+    });
+  });
+
+  test('given twice fails the turn, and is kept as what was said last', async () => {
+    const { steps, log } = agent(['bad', 'bad again', 'never asked']);
+    expect(await runAgent(steps)).toEqual({
+      said: [{ from: 2, to: 3 }],
+      last: { role: 'assistant', content: 'bad again' },
+      ends: false,
+      failure: {
+        type: 'OutputInvalid',
+        message:
+          'agent default/ann answered 2 times in another form than its outputSchema asks for: It is bad.',
+      },
+    });
+    expect(log).toHaveLength(3);
+  });
+
+  test('keeps its place among what the model hears, also where it goes back to its tools', async () => {
+    const { steps, views } = agent([wish('search'), 'bad', wish('add'), 'good']);
+    expect((await runAgent(steps)).said).toEqual([
+      { from: 0, to: 2 },
+      { from: 4, to: 7 },
+    ]);
+    expect(views.at(-1)).toEqual([{ from: 0, to: 6 }]);
+  });
+
+  test('is given back in the last round, too', async () => {
+    const { steps } = agent(['bad', 'good'], {}, 1);
+    expect(await runAgent(steps)).toMatchObject({ last: { content: 'good' } });
+    const stubborn = agent(['bad', wish('search'), wish('search')], {}, 1);
+    expect((await runAgent(stubborn.steps)).failure?.type).toBe('ToolRoundLimit');
+  });
+});
+
+test('a forgiven tool answers with its error, and the tools after it are used', async () => {
+  const { steps, log } = agent([wish('broken', 'search'), 'done'], { broken: 'fails' }, 5, ['broken']);
+  expect(await runAgent(steps)).toMatchObject({ said: [{ from: 0, to: 4 }], last: { content: 'done' } });
+  expect(log[1]).toEqual({ role: 'tool', toolCallId: 'c0', content: 'error: HTTP error 404' });
+  expect(answeredIds(log)).toEqual(['c0', 'c1']);
 });
