@@ -112,6 +112,8 @@ export interface TeamRunInput {
   /** The names of the teams above, outermost first. */
   readonly path: readonly string[];
   readonly stream?: ModelCall['stream'];
+  /** As `Question.target`. */
+  readonly target?: number;
   readonly carried?: { readonly nextTurn: number; readonly usage: Usage; readonly state: TeamState };
 }
 
@@ -179,12 +181,16 @@ export interface EvaluationCall {
 export interface Question {
   readonly hash: Hash;
   readonly text?: string;
+  /** Whom the Query asks it, by place among its targets; absent for the first. */
+  readonly target?: number;
 }
 
 export interface ModelReply {
   readonly message: AssistantMessage;
   /** Why the answer does not have the shape the agent's `outputSchema` asks for, in a sentence for the model. */
   readonly problem?: string;
+  /** Why the model stopped, in its provider's word: `stop`, `tool_calls`, `length`, `end_turn`. */
+  readonly finishReason?: string;
   readonly usage?: {
     readonly promptTokens: number;
     readonly completionTokens: number;
@@ -213,6 +219,8 @@ export interface SpeakerChoice {
   /** Names a SelectorDefinition. */
   readonly definition: Hash;
   readonly before: View;
+  /** As `Question.target`. */
+  readonly target?: number;
 }
 
 /** The model's words, trimmed; whether they name a member is the strategy's to decide. */

@@ -261,6 +261,12 @@ export interface AgentPlan {
   readonly definition: Hash;
   /** The Model's name, as the Web UI shows it; of an agent that an engine runs, the engine's. */
   readonly model: string;
+  /** The provider's name of the model, where that is no secret. */
+  readonly provider?: string;
+  /** What its tools are, by the names the model calls them by. */
+  readonly tools?: Readonly<Record<string, 'builtin' | 'custom' | 'mcp' | 'filtered'>>;
+  /** Present where an A2A server answers for the agent. */
+  readonly a2a?: { readonly server: string; readonly address: string };
   /** True where an engine or an A2A server answers for the agent. */
   readonly hasEngine?: true;
   /** The tools whose errors are told to the model (`onError: continue`); those of all others fail the run. */
@@ -311,7 +317,15 @@ export type TeamOf<S extends TeamPlan['strategy']> = Extract<TeamPlan, { readonl
 export type TargetPlan = MemberPlan | ModelPlan | ToolPlan;
 
 export interface Snapshot {
-  readonly query: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly query: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    /** Of the conversation; absent where it is the uid. */
+    readonly session?: string;
+    /** The targets that the spec names; absent where these are all. */
+    readonly named?: number;
+  };
   /** Names a QuestionDefinition. */
   readonly question: Hash;
   readonly targets: readonly TargetPlan[];
@@ -322,6 +336,7 @@ export interface Snapshot {
   readonly definitionsAt?: RunRef;
   /** Absent where the conversation is not kept. */
   readonly memory?: Hash;
+  readonly memoryName?: string;
   /** Who judges the answers, in the order of the spec. Names EvaluatorDefinitions and a QueriedDefinition. */
   readonly evaluation?: {
     readonly queried: Hash;

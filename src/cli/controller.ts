@@ -9,7 +9,7 @@ const names = [
   ...(['kubeconfig', 'context', 'namespace', 'leaderElection'] as const),
   ...(['temporalAddress', 'temporalNamespace', 'temporalUi', 'taskQueue'] as const),
   ...(['webhook', 'webhookHost', 'webhookPort', 'webhookFailurePolicy'] as const),
-  ...(['toolRounds', 'turns', 'concurrency'] as const),
+  ...(['toolRounds', 'turns', 'concurrency', 'events'] as const),
   ...processSettings,
 ] as const;
 
@@ -41,7 +41,8 @@ Examples:
       import('./run-process.ts'),
     ]);
     await runProcess('controller', settings, ({ logger, registry, health, signal }) => {
-      const { namespace, leaderElection, temporalUi, taskQueue, toolRounds, turns, concurrency } = settings;
+      const { namespace, leaderElection, temporalUi, taskQueue, toolRounds, turns, concurrency, events } =
+        settings;
       return runController(
         {
           ...access,
@@ -51,6 +52,7 @@ Examples:
           temporalUi,
           taskQueue,
           limits: { toolRounds, turns, concurrency },
+          events,
           admission: admissionOf(settings),
           logger,
           health,

@@ -175,6 +175,14 @@ export const settings = {
     default: '1000',
     ...count(10_000),
   },
+  events: {
+    value: '<which>',
+    env: 'ARKWRIGHT_EVENTS',
+    says: 'Kubernetes Events that tell what Queries are doing: all, errors or none',
+    default: 'all',
+    schema: z.enum(['all', 'errors', 'none']),
+    give: 'all, errors or none',
+  },
   portOffset: {
     value: '<number>',
     env: 'ARKWRIGHT_PORT_OFFSET',

@@ -5,7 +5,7 @@ import { temporalAccess, temporalHelp } from './temporal-access.ts';
 
 const names = [
   ...(['kubeconfig', 'context', 'temporalAddress', 'temporalNamespace', 'taskQueue'] as const),
-  ...(['maxCachedWorkflows', 'maxConcurrentCalls'] as const),
+  ...(['maxCachedWorkflows', 'maxConcurrentCalls', 'events'] as const),
   ...processSettings,
 ] as const;
 
@@ -37,10 +37,20 @@ Examples:
       import('./run-process.ts'),
     ]);
     await runProcess('worker', settings, ({ logger, registry, health, signal }) => {
-      const { taskQueue, maxCachedWorkflows, maxConcurrentCalls } = settings;
+      const { taskQueue, maxCachedWorkflows, maxConcurrentCalls, events } = settings;
       const metrics = createWorkerMetrics(registry);
       return runWorker(
-        { ...access, temporal, taskQueue, maxCachedWorkflows, maxConcurrentCalls, logger, health, metrics },
+        {
+          ...access,
+          temporal,
+          taskQueue,
+          maxCachedWorkflows,
+          maxConcurrentCalls,
+          events,
+          logger,
+          health,
+          metrics,
+        },
         signal,
       );
     });

@@ -3,11 +3,15 @@ import { Client, Connection } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { connectKubernetes } from '../adapters/kubernetes/connection.ts';
 import type { ConnectOptions, KubernetesConnection } from '../adapters/kubernetes/connection.ts';
+import { createEventRecorder } from '../adapters/kubernetes/event-recorder.ts';
+import { gentle, queryEvents } from '../adapters/kubernetes/query-events.ts';
+import type { Events } from '../adapters/kubernetes/query-events.ts';
 import { keyText, parseKey } from '../adapters/kubernetes/objects.ts';
 import type { Health } from '../adapters/telemetry/health-server.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { ControllerMetrics } from '../adapters/telemetry/metrics.ts';
 import type { RunLimits } from '../api/run.ts';
+import { announced } from './announce.ts';
 import { accessReviews } from './access-reviews.ts';
 import { startAdmission } from './admission/run-admission.ts';
 import type { AdmissionSettings } from './admission/run-admission.ts';
@@ -47,6 +51,7 @@ export interface ControllerSettings extends Pick<ConnectOptions, 'kubeconfig' | 
   readonly temporalUi?: string;
   readonly taskQueue: string;
   readonly limits: RunLimits;
+  readonly events: Events;
   /** Absent: the API server does not ask us, and what is wrong with an object shows in status alone. */
   readonly admission?: AdmissionSettings | undefined;
   readonly logger: Logger;
@@ -95,7 +100,9 @@ export async function runController(settings: ControllerSettings, signal: AbortS
       logger,
     });
   const readAs = kubernetesDefinitions(connection, watches.definitions, accessReviews(connection));
-  const ports = counted(portsOf(settings, readAs, watches, watcher), metrics);
+  const recorder = createEventRecorder(connection, gentle);
+  const tell = queryEvents(settings.events, recorder);
+  const ports = announced(counted(portsOf(settings, readAs, watches, watcher), metrics), tell);
 
   let leadership: Leadership | undefined;
   let hideState: (() => void) | undefined;
@@ -134,6 +141,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     await Promise.all([queue?.drain(), kinds?.stop(), evaluations?.stop()]);
     watcher.stop();
     await watches.stop();
+    await recorder.close();
     await leadership?.resign();
     await connection.close();
     await calls.ended();

@@ -1,5 +1,6 @@
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../activities/create-activities.ts';
+import { eventSinks } from './run-events.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 /**
@@ -35,6 +36,7 @@ export async function createWorker(
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '25s',
     shutdownForceTime: '50s',
+    sinks: eventSinks(() => undefined),
     ...options,
   });
 }

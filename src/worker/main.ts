@@ -6,6 +6,8 @@ import { createA2a } from '../adapters/a2a/create-a2a.ts';
 import { createEngines } from '../adapters/engines/create-engines.ts';
 import { createEvaluators } from '../adapters/evaluators/create-evaluators.ts';
 import { createFilters } from '../adapters/filters/create-filters.ts';
+import { gentle, queryEvents, type Events } from '../adapters/kubernetes/query-events.ts';
+import { createEventRecorder } from '../adapters/kubernetes/event-recorder.ts';
 import { connectKubernetes } from '../adapters/kubernetes/connection.ts';
 import { createSecrets } from '../adapters/kubernetes/secrets.ts';
 import { createMcp } from '../adapters/mcp/create-mcp.ts';
@@ -20,6 +22,7 @@ import { templates } from '../adapters/templates/templates.ts';
 import { runBuiltIn } from '../adapters/tools/built-in.ts';
 import { createHttpTools } from '../adapters/tools/http-tool.ts';
 import { createWorker } from './create-worker.ts';
+import { eventSinks } from './run-events.ts';
 import { measured } from './measured.ts';
 
 export interface WorkerSettings {
@@ -29,6 +32,7 @@ export interface WorkerSettings {
   readonly taskQueue: string;
   readonly maxCachedWorkflows: number;
   readonly maxConcurrentCalls: number;
+  readonly events: Events;
   readonly logger: Logger;
   readonly health: Health;
   readonly metrics: WorkerMetrics;
@@ -41,18 +45,23 @@ const connectRetryMs = 1_000;
  * most as long as createWorker says. A Temporal server that is away is waited for, at the start and later.
  */
 export async function runWorker(settings: WorkerSettings, signal: AbortSignal): Promise<void> {
-  const { temporal, logger, health } = settings;
+  const { temporal, logger, health, metrics } = settings;
   Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] });
 
   const kubernetes = connectKubernetes(settings);
   const connection = await connectToTemporal(settings, signal);
   if (!connection) return;
+  const recorder = createEventRecorder(kubernetes, {
+    ...gentle,
+    onDrop: (_about, { reason }) => metrics.eventsDropped.inc({ reason }),
+  });
   try {
     const worker = await createWorker(connection, activitiesOf(settings, kubernetes), {
       namespace: temporal.namespace,
       taskQueue: settings.taskQueue,
       maxCachedWorkflows: settings.maxCachedWorkflows,
       maxConcurrentActivityTaskExecutions: settings.maxConcurrentCalls,
+      sinks: eventSinks(queryEvents(settings.events, recorder)),
     });
     const working = worker.run();
     signal.addEventListener('abort', () => worker.shutdown(), { once: true });
@@ -63,6 +72,7 @@ export async function runWorker(settings: WorkerSettings, signal: AbortSignal): 
     await working;
   } finally {
     health.setReady(false, 'stopped');
+    await recorder.close();
     await connection.close();
     await kubernetes.close();
   }

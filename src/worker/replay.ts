@@ -1,6 +1,7 @@
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
+import { eventSinks } from './run-events.ts';
 import { decisionsOf, type Decision } from './decisions.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
@@ -28,7 +29,7 @@ export async function replay(
   const events = history.events ?? [];
   const { codePath } = await bundle;
   const divergence = await Worker.runReplayHistory(
-    { workflowBundle: { codePath } },
+    { workflowBundle: { codePath }, sinks: eventSinks(() => undefined) },
     history,
     workflowId,
   ).then(

@@ -2,6 +2,7 @@ import { proxyActivities, upsertMemo } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
 import type { EvaluationOutcome, Progress, TargetOutcome } from '../api/run.ts';
 import { clip } from './clip.ts';
+import { evaluation as evaluationOf, told } from './events.ts';
 import { failureOf } from './failures.ts';
 import { inOrder } from './in-order.ts';
 import type { Stage } from './stage.ts';
@@ -34,27 +35,28 @@ export async function judged(stage: Stage, responses: readonly TargetOutcome[]):
 
   let isCanceled = false;
   const remarkBytesMax = Math.floor(remarksBytesMax / evaluators.length);
-  const evaluations = await inOrder(
-    evaluators,
-    stage.limits.concurrency,
-    async ({ name, definition }, index) => {
-      try {
-        const { score, passed, metadata } = await judge.executeWithOptions(
-          {
-            activityId: `evaluator.${index + 1}`,
-            summary: `evaluator ${name}`,
-            scheduleToCloseTimeout: Math.max(timeoutMs, 1),
-          },
-          [{ definition, queried, responses: answers }],
-        );
-        return { evaluator: name, score, passed, metadata: fitting(metadata, remarkBytesMax) };
-      } catch (error) {
-        const { type, message } = failureOf(error);
-        isCanceled ||= type === 'RunCanceled';
-        return { evaluator: name, score: '0', passed: false, metadata: { error: message } };
-      }
-    },
+  const ask = async ({ name, definition }: (typeof evaluators)[number], index: number) => {
+    try {
+      const { score, passed, metadata } = await judge.executeWithOptions(
+        {
+          activityId: `evaluator.${index + 1}`,
+          summary: `evaluator ${name}`,
+          scheduleToCloseTimeout: Math.max(timeoutMs, 1),
+        },
+        [{ definition, queried, responses: answers }],
+      );
+      return { outcome: { evaluator: name, score, passed, metadata: fitting(metadata, remarkBytesMax) } };
+    } catch (error) {
+      const failure = failureOf(error);
+      isCanceled ||= failure.type === 'RunCanceled';
+      const metadata = { error: failure.message };
+      return { outcome: { evaluator: name, score: '0', passed: false, metadata }, failure };
+    }
+  };
+  const ends = await inOrder(evaluators, stage.limits.concurrency, (one, index) =>
+    told(stage, evaluationOf(stage, one.name), () => ask(one, index)),
   );
+  const evaluations = ends.map(({ outcome }) => outcome);
   return { evaluations, isCanceled };
 }
 

@@ -13,6 +13,7 @@ import type { TargetPlan } from '../api/snapshot.ts';
 import { createBoundary, type Boundary } from './boundary.ts';
 import { clip } from './clip.ts';
 import { underDeadline } from './deadline.ts';
+import { tellStart, tellTarget } from './events.ts';
 import { endOfRun } from './failures.ts';
 import { inOrder } from './in-order.ts';
 import { judged } from './judgement.ts';
@@ -41,6 +42,7 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
     (_, index) => input.carried?.targets[index] ?? {},
   );
 
+  if (!input.carried) tellStart(stage);
   const history = input.carried?.history ?? (await remembered(stage));
 
   const everyAnswer = inOrder(input.snapshot.targets, input.limits.concurrency, async (target, index) => {
@@ -52,6 +54,7 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
     boundary.begun();
     const outcome = await askTarget(stage, history, boundary, target, index, underway);
     boundary.ended();
+    tellTarget(stage, outcome.target.type, outcome.target.name, outcome.phase !== 'done');
     return (progress[index] = outcome);
   });
 

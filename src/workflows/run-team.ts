@@ -1,8 +1,9 @@
-import type { Failure, TeamState } from '../api/run.ts';
+import type { Failure, TeamState, Turn } from '../api/run.ts';
 import type { MemberPlan, TeamPlan } from '../api/snapshot.ts';
 import type { Message, View } from '../api/transcript.ts';
 import { inOrder } from './in-order.ts';
 import { nextSpeakers } from './strategies/index.ts';
+import type { Next } from './strategies/next.ts';
 import type { Choice } from './strategies/selector.ts';
 import { join } from './view.ts';
 
@@ -16,8 +17,10 @@ export interface TurnTaken {
 
 /** What a team does besides deciding. */
 export interface TeamSteps {
-  /** Lets a member speak who has heard `said` in this team. */
-  takeTurn(member: MemberPlan, said: View): Promise<TurnTaken>;
+  /** Told what the strategy says, before anybody speaks. */
+  decided(turns: readonly Turn[], next: Next): void;
+  /** Lets a member speak who has heard `said` in this team. `place` is as people are told it. */
+  takeTurn(member: MemberPlan, said: View, place: number): Promise<TurnTaken>;
   chooseSpeaker(said: View): Promise<Choice>;
   /** Called between two turns, when `state` is all there is to know; may never return (continue-as-new). */
   betweenTurns(state: TeamState): Promise<void>;
@@ -42,13 +45,18 @@ export async function runTeam(team: TeamPlan, steps: TeamSteps, soFar = nothingS
   let state = soFar;
 
   while (!state.turns.at(-1)?.ends) {
-    const { said } = state;
+    const { said, turns: before } = state;
     const next = await nextSpeakers(team, state.turns, () => steps.chooseSpeaker(said));
+    steps.decided(state.turns, next);
     if ('failure' in next) return { state, failure: next.failure };
     if (next.speakers.length === 0) return { state };
 
     const taken = await inOrder(next.speakers, steps.concurrency, (member) =>
-      steps.takeTurn(team.members[member] as MemberPlan, said),
+      steps.takeTurn(
+        team.members[member] as MemberPlan,
+        said,
+        team.strategy === 'graph' ? before.length : member,
+      ),
     );
     state = {
       turns: [

@@ -10,10 +10,11 @@ import type { Question, TeamOutcome, TeamRunInput, TeamState } from '../api/run.
 import type { AgentPlan, MemberPlan, ModelPlan, TeamPlan, ToolPlan } from '../api/snapshot.ts';
 import type { Message, TokenUsage, View } from '../api/transcript.ts';
 import { clip } from './clip.ts';
+import * as events from './events.ts';
 import { failureOf } from './failures.ts';
 import { activityId, teamWorkflowId, turnId } from './ids.ts';
 import { runAgent, type Answered } from './run-agent.ts';
-import { runTeam, type TeamEnd, type TurnTaken } from './run-team.ts';
+import { runTeam, type TeamEnd, type TeamSteps, type TurnTaken } from './run-team.ts';
 import type { Choice } from './strategies/selector.ts';
 import { thisRun, type Stage } from './stage.ts';
 import * as timeouts from './timeouts.ts';
@@ -35,60 +36,73 @@ export function agentTurn(stage: Stage, agent: AgentPlan, before: View): Promise
   let modelCalls = 0;
   let toolCalls = 0;
 
-  return closing(stage, turn, () =>
+  const speak = () =>
     runAgent({
       toolRounds: limits.toolRounds,
       speaker: `${snapshot.query.namespace}/${agent.name}`,
 
       callModel: (own) =>
-        answered(stage, turn, { modelCalls: 1 }, (slot) =>
-          callModel.executeWithOptions(
-            {
-              activityId: activityId(turn, agent.name, 'model', ++modelCalls),
-              summary: summary(`turn ${turn} · ${agent.name} · ${agent.model}`),
-            },
-            [
-              {
-                definition: agent.definition,
-                question: question(stage),
-                before: spoken(before),
-                own: spoken(own),
-                slot,
-                stream: stage.stream,
-              },
-            ],
-          ),
+        events.told(
+          stage,
+          events.llmCall(stage, agent),
+          () =>
+            answered(stage, turn, { modelCalls: 1 }, (slot) =>
+              callModel.executeWithOptions(
+                {
+                  activityId: activityId(turn, agent.name, 'model', ++modelCalls),
+                  summary: summary(`turn ${turn} · ${agent.name} · ${agent.model}`),
+                },
+                [
+                  {
+                    definition: agent.definition,
+                    question: question(stage),
+                    before: spoken(before),
+                    own: spoken(own),
+                    slot,
+                    stream: stage.stream,
+                  },
+                ],
+              ),
+            ),
+          tokensOf,
         ),
 
       useTool: (call, { at, index }) =>
-        answered(stage, turn, { toolCalls: 1 }, (slot) =>
-          callTool.executeWithOptions(
-            {
-              activityId: activityId(turn, agent.name, 'tool', ++toolCalls, call.name),
-              summary: summary(`turn ${turn} · ${agent.name} · ${call.name} ${call.arguments}`),
-            },
-            [
-              {
-                definition: agent.definition,
-                call: { tool: call.name, slot: at[0]?.from ?? 0, index },
-                question: question(stage),
-                slot,
-              },
-            ],
-          ),
+        events.told(
+          stage,
+          events.toolCall(stage, agent, call),
+          () =>
+            answered(stage, turn, { toolCalls: 1 }, (slot) =>
+              callTool.executeWithOptions(
+                {
+                  activityId: activityId(turn, agent.name, 'tool', ++toolCalls, call.name),
+                  summary: summary(`turn ${turn} · ${agent.name} · ${call.name} ${call.arguments}`),
+                },
+                [
+                  {
+                    definition: agent.definition,
+                    call: { tool: call.name, slot: at[0]?.from ?? 0, index },
+                    question: question(stage),
+                    slot,
+                  },
+                ],
+              ),
+            ),
+          (end) =>
+            'failure' in end ? {} : events.toolCallEnding(call, end.reply.message, end.reply.ends ?? false),
         ),
 
       note: (message) => [log.keep(log.allot(), message)],
       isForgiven: (tool, { type }) => type !== 'RunCanceled' && forgiven.includes(tool),
-    }),
-  );
+    });
+  return closing(stage, turn, () => events.told(stage, events.agentExecution(stage, agent), speak));
 }
 
 /** An agent that an engine or an A2A server answers for: one call (contract sections 4.13 and 4.14). */
 function engineTurn(stage: Stage, agent: AgentPlan, before: View): Promise<TurnTaken> {
   const { log, ledger } = stage;
   const turn = ledger.open(agent.name, agent.model);
-  return closing(stage, turn, async () => {
+  const call = async (): Promise<TurnTaken & { readonly usage?: TokenUsage }> => {
     const slot = log.allot();
     try {
       const { messages, usage } = await callEngine.executeWithOptions(
@@ -99,36 +113,41 @@ function engineTurn(stage: Stage, agent: AgentPlan, before: View): Promise<TurnT
         [{ definition: agent.definition, question: question(stage), before: spoken(before), slot }],
       );
       ledger.spend(turn, { ...usage, modelCalls: 1 });
-      return { said: [log.keep(slot, ...messages)], last: messages.at(-1), ends: false };
+      return { said: [log.keep(slot, ...messages)], last: messages.at(-1), ends: false, usage };
     } catch (error) {
       return { said: [], ends: false, failure: failureOf(error) };
     }
-  });
+  };
+  const speak = () =>
+    events.told(stage, events.engineCall(stage, agent), call, ({ last, usage }) =>
+      events.engineEnding(agent, last, usage),
+    );
+  return closing(stage, turn, () => events.told(stage, events.agentExecution(stage, agent), speak));
 }
 
 /** A Model asked directly: one call, no prompt, no tools (contract section 4.3). */
 export function modelTurn(stage: Stage, model: ModelPlan, before: View): Promise<TurnTaken> {
   const turn = stage.ledger.open(model.name, model.name);
-  return closing(stage, turn, async () =>
-    taken(
-      await answered(stage, turn, { modelCalls: 1 }, (slot) =>
-        callModel.executeWithOptions(
+  const ask = () =>
+    answered(stage, turn, { modelCalls: 1 }, (slot) =>
+      callModel.executeWithOptions(
+        {
+          activityId: activityId(turn, model.name, 'model', 1),
+          summary: summary(`turn ${turn} · ${model.name}`),
+        },
+        [
           {
-            activityId: activityId(turn, model.name, 'model', 1),
-            summary: summary(`turn ${turn} · ${model.name}`),
+            definition: model.definition,
+            question: question(stage),
+            before: spoken(before),
+            slot,
+            stream: stage.stream,
           },
-          [
-            {
-              definition: model.definition,
-              question: question(stage),
-              before: spoken(before),
-              slot,
-              stream: stage.stream,
-            },
-          ],
-        ),
+        ],
       ),
-    ),
+    );
+  return closing(stage, turn, async () =>
+    taken(await events.told(stage, events.modelCall(model), ask, tokensOf)),
   );
 }
 
@@ -159,13 +178,31 @@ export function teamTurns(
   soFar?: TeamState,
 ): Promise<TeamEnd> {
   const inTeam = stage.stream ? { ...stage, stream: { ...stage.stream, team: team.name } } : stage;
-  const steps = {
+  let chosen: string | undefined;
+  const steps: TeamSteps = {
     concurrency: stage.limits.concurrency,
     betweenTurns,
-    takeTurn: (member: MemberPlan, said: View) => memberTurn(inTeam, member, join(before, said)),
-    chooseSpeaker: (said: View) => choose(stage, team, join(before, said)),
+    async chooseSpeaker(said) {
+      const choice = await choose(stage, team, join(before, said));
+      chosen = 'answer' in choice ? choice.answer : undefined;
+      return choice;
+    },
+    decided: (turns, next) => events.tellNext(stage, team, turns, next, chosen),
+    takeTurn: (member, said, place) =>
+      events.told(
+        stage,
+        events.teamMember(stage, team, member, place),
+        () => memberTurn(inTeam, member, join(before, said)),
+        events.memberEnding,
+      ),
   };
-  return runTeam(team, steps, soFar);
+  const spent = stage.ledger.usage();
+  return events.told(
+    stage,
+    events.teamExecution(stage, team),
+    () => runTeam(team, steps, soFar),
+    () => events.teamEnding(spent, stage.ledger.usage()),
+  );
 }
 
 function memberTurn(stage: Stage, member: MemberPlan, before: View): Promise<TurnTaken> {
@@ -202,6 +239,7 @@ async function nestedTeam(stage: Stage, team: TeamPlan, before: View): Promise<T
       before: seenFromOutside(before, here),
       path,
       stream: stage.stream,
+      target: stage.target,
     });
     if (!('said' in outcome)) return { said: [], ends: false, failure: outcome };
     ledger.spend(turn, outcome.usage);
@@ -240,9 +278,10 @@ async function choose(stage: Stage, team: TeamPlan, before: View): Promise<Choic
         activityId: activityId(turn, team.name, 'select'),
         summary: summary(`turn ${turn} · who speaks next in ${team.name}? · ${team.model}`),
       },
-      [{ definition: team.definition, before }],
+      [{ definition: team.definition, before, target: stage.target }],
     );
     stage.ledger.spend(turn, { ...usage, modelCalls: 1 });
+    events.tellSelectorAnswer(stage, team, team.model, answer);
     return { answer };
   } catch (error) {
     return { failure: failureOf(error) };
@@ -275,20 +314,23 @@ async function closing(stage: Stage, turn: number, take: () => Promise<TurnTaken
   return end;
 }
 
+const tokensOf = (end: Answered<{ readonly usage?: TokenUsage }>) =>
+  'failure' in end ? {} : { tokens: end.reply.usage };
+
 const taken = (answer: Answered<{ readonly message: Message }>): TurnTaken =>
   'failure' in answer
     ? { said: [], ends: false, failure: answer.failure }
     : { said: answer.at, last: answer.reply.message, ends: false };
 
 /** The text travels until somebody has answered; from then on the workers know it by its hash. */
-export function question({ snapshot, ledger }: Stage): Question {
-  const hash = snapshot.question;
-  const definition = snapshot.definitions[hash];
+export function question({ snapshot, ledger, target }: Stage): Question {
+  const asked = { hash: snapshot.question, target };
+  const definition = snapshot.definitions[asked.hash];
   if (ledger.usage().modelCalls > 0 || definition?.kind !== 'question' || !('text' in definition.question))
-    return { hash };
+    return asked;
 
   const { text } = definition.question;
-  return text.length <= questionInlineBytesMax ? { hash, text } : { hash };
+  return text.length <= questionInlineBytesMax ? { ...asked, text } : asked;
 }
 
 /** The controller puts every member into the snapshot; a miss is a bug and fails the run by name. */

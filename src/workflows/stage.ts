@@ -16,6 +16,8 @@ export interface Stage {
   readonly path: readonly string[];
   /** Where, and for which target, model calls write their answers while they come. */
   readonly stream?: ModelCall['stream'];
+  /** As `Question.target`. */
+  readonly target?: number;
 }
 
 /** What a run's speakers share, with the run ready to answer what activities ask about it. */
@@ -38,14 +40,20 @@ export function openStage(input: RunInput | TeamRunInput): Stage {
   );
 
   const every = { snapshot, limits, log, ledger: createLedger(carried) };
-  return 'path' in input ? { ...every, path: input.path, stream: input.stream } : { ...every, path: [] };
+  if (!('path' in input)) return { ...every, path: [] };
+  const { path, stream, target } = input;
+  return { ...every, path, stream, ...(target !== undefined && { target }) };
 }
 
-/** The same stage, where model calls say for which target they answer. */
-export function forTarget(stage: Stage, { type, name }: TargetPlan): Stage {
-  const { stream } = stage.snapshot;
-  if (stream === undefined) return stage;
-  return { ...stage, stream: { definition: stream, target: `${type}/${name}` } };
+/** The same stage, where calls say for which target they are made. */
+export function forTarget(stage: Stage, target: TargetPlan): Stage {
+  const { stream, targets } = stage.snapshot;
+  const place = targets.indexOf(target);
+  return {
+    ...stage,
+    ...(place > 0 && { target: place }),
+    ...(stream !== undefined && { stream: { definition: stream, target: `${target.type}/${target.name}` } }),
+  };
 }
 
 export function thisRun(): RunRef {

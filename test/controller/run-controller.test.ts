@@ -18,7 +18,11 @@ import { createWorker } from '../../src/worker/create-worker.ts';
 import { waitFor, withStack } from '../e2e/stack.ts';
 
 const cluster = withStack({ without: ['controller', 'worker'] });
-const settings = { taskQueue: 'arkwright', limits: { toolRounds: 10, turns: 30, concurrency: 8 } };
+const settings = {
+  taskQueue: 'arkwright',
+  events: 'all',
+  limits: { toolRounds: 10, turns: 30, concurrency: 8 },
+} as const;
 
 /** The name of the agent says how its model behaves; `hangs` holds calls until `answerAll`. */
 let answerAll = (): void => {};
@@ -49,6 +53,7 @@ function startController(): () => Promise<void> {
   const running = runController(
     {
       ...settings,
+      events: 'all',
       kubeconfig,
       namespace: 'arkwright-system',
       // A busy machine may lose a lease; leader-election.test.ts is about that.
@@ -76,6 +81,7 @@ beforeAll(async () => {
   const ports = { models, templates: { render: ({ template }: { template: string }) => template } };
   const worker = await createWorker(native, createActivities(ports as unknown as Ports), {
     namespace,
+    events: 'all' as const,
     taskQueue: settings.taskQueue,
   });
   const working = worker.run();

@@ -24,6 +24,7 @@ function table(
   const heard: { member: string; said: View }[] = [];
   const states: TeamState[] = [];
   const steps: TeamSteps = {
+    decided: () => undefined,
     concurrency: 8,
     async takeTurn(member, said) {
       const slot = (said.at(-1)?.to ?? 0) + heard.filter((turn) => turn.said === said).length;

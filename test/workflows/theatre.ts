@@ -8,6 +8,7 @@ import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { HttpToolPort, ModelPort } from '../../src/activities/ports.ts';
 import type { FailureType } from '../../src/api/failures.ts';
+import type { RunEvent } from '../../src/api/run-event.ts';
 import type { RunInput, RunOutcome } from '../../src/api/run.ts';
 import type {
   Definition,
@@ -20,6 +21,7 @@ import type {
 import type { Message } from '../../src/api/transcript.ts';
 
 import { createWorker } from '../../src/worker/create-worker.ts';
+import { eventSinks } from '../../src/worker/run-events.ts';
 import { startTemporal } from '../temporal.ts';
 
 /** What a speaker does when asked: says something, uses tools, fails, or never answers. */
@@ -42,6 +44,8 @@ export interface Play {
   readonly asked: readonly string[];
   /** What a speaker heard when it was last asked: `role: content`, without the system prompt. */
   heard(speaker: string): readonly string[];
+  /** What the run has told people, in order. */
+  readonly told: readonly RunEvent[];
   /** Resolves once this speaker has been asked `times` times. */
   whenAsked(speaker: string, times?: number): Promise<void>;
   /** How the run ended, read the way the controller reads it. */
@@ -62,6 +66,7 @@ export async function openTheatre(...temporalSettings: string[]): Promise<Theatr
   const worker = await createWorker(connection, createActivities(scriptedPorts(stages)), {
     namespace: 'default',
     taskQueue: 'theatre',
+    sinks: eventSinks((event) => void stages.get(event.query.uid)?.told.push(event)),
   });
   const working = worker.run();
   let plays = 0;
@@ -81,6 +86,7 @@ export async function openTheatre(...temporalSettings: string[]): Promise<Theatr
       return {
         handle,
         asked: rehearsal.asked,
+        told: rehearsal.told,
         heard: (speaker) => rehearsal.heard(speaker),
         whenAsked: (speaker, times = 1) => rehearsal.whenAsked(speaker, times),
         ended: () => endOf(temporal.client, handle.workflowId),
@@ -100,6 +106,7 @@ const notPlayed = () => Promise.reject(new Error('nobody plays this here'));
 /** One play: whose turn it is in the script, and what was asked. */
 class Rehearsal {
   readonly asked: string[] = [];
+  readonly told: RunEvent[] = [];
   private readonly messages = new Map<string, readonly Message[]>();
   private readonly waiting = new Set<() => void>();
   private readonly script: Script;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { KubernetesConnection } from './connection.ts';
 import { isAlreadyExists } from './kubernetes-error.ts';
@@ -25,7 +26,7 @@ export interface EventText {
   readonly type?: 'Normal' | 'Warning';
   /** At most 128 bytes. */
   readonly reason: string;
-  /** Cut to 1,024 bytes, the server's bound. */
+  /** Cut to 16 KiB. */
   readonly message: string;
 }
 
@@ -34,14 +35,17 @@ export interface EventRecorderOptions {
   /** Each object may have `burst` events at once and `perSecond` in the long run (contract 6.1: 100 and 100). */
   readonly burst?: number;
   readonly perSecond?: number;
+  /** How many are written at the same time, and how long each writer then rests: Events must not be in the way. */
+  readonly writers?: number;
+  readonly restMs?: number;
   /** Called for each event that is given up, with why; full queues and rate limits have no error. */
   readonly onDrop?: (about: ObjectReference, event: EventText, error?: unknown) => void;
 }
 
-const writersMax = 4;
+const writersDefault = 4;
 const attemptsMax = 3;
 const closeMsMax = 2_000;
-const messageBytesMax = 1024;
+const messageBytesMax = 16 * 1024;
 const reasonBytesMax = 128;
 const nameLengthMax = 253;
 const objectsMax = 10_000;
@@ -58,6 +62,7 @@ export function createEventRecorder(
   options: EventRecorderOptions = {},
 ): EventRecorder {
   const { waitingMax = 1_000, burst = 100, perSecond = 100, onDrop = () => {} } = options;
+  const { writers: writersMax = writersDefault, restMs = 0 } = options;
   const within = rateLimit(burst, perSecond);
   const waiting: Pending[] = [];
   const stopping = new AbortController();
@@ -90,7 +95,10 @@ export function createEventRecorder(
   }
 
   async function writeAll(): Promise<void> {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await write(next);
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      await write(next);
+      if (restMs > 0 && open) await sleep(restMs);
+    }
   }
 
   return {

@@ -42,6 +42,7 @@ export function createWorkerMetrics(registry: Registry) {
     modelCalls: counter('model_calls_total', 'Calls to models, every attempt counted.', 'outcome'),
     modelCallSeconds: histogram('model_call_duration_seconds', 'Time of one call to a model.', callBuckets),
     tokens: counter('tokens_total', 'Tokens as the models counted them: prompt or completion.', 'kind'),
+    eventsDropped: counter('events_dropped_total', 'Events of Queries that were not written.', 'reason'),
     toolCalls: counter('tool_calls_total', 'Uses of tools, every attempt counted.', 'outcome'),
     toolCallSeconds: histogram('tool_call_duration_seconds', 'Time of one use of a tool.', callBuckets),
     chunksDropped: counter('stream_chunks_dropped_total', 'Chunks that no reader will see.', 'reason'),

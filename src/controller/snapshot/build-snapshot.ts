@@ -88,13 +88,19 @@ async function assemble(
   ]);
 
   return {
-    query: { namespace, name, uid },
+    query: {
+      namespace,
+      name,
+      uid,
+      ...(spec.sessionId !== undefined && { session: spec.sessionId }),
+      ...(targets.length > spec.targets.length && { named: spec.targets.length }),
+    },
     question: define(draft, { kind: 'question', question, access }),
     targets: plans,
     agents: draft.agents,
     teams: draft.teams,
     definitions: draft.definitions,
-    ...(memory && { memory }),
+    ...memory,
     ...(evaluation && { evaluation }),
     ...(stream && { stream }),
     timeoutMs: spec.timeoutMs,

@@ -42,6 +42,8 @@ async function withModel(found: Definition, spec: CanonicalAgent, draft: Draft):
     name,
     definition,
     model: model.namespace === namespace ? model.name : shown(model),
+    ...('value' in model.model && { provider: model.model.value }),
+    ...(tools.length > 0 && { tools: Object.fromEntries(tools.map((tool) => [tool.name, kindOf(tool)])) }),
     ...(forgiven.length > 0 && { forgiven }),
   };
 }
@@ -63,7 +65,17 @@ async function withEngine(
     ...every(found, spec, draft, prompt, tools),
     engine,
   });
-  return { type: 'agent', name: found.name, definition, model: engine.name, hasEngine: true };
+  const plan = { type: 'agent', name: found.name, definition, model: engine.name, hasEngine: true } as const;
+  if (engine.type !== 'a2a') return plan;
+  const address = 'value' in engine.address ? engine.address.value : '';
+  return { ...plan, a2a: { server: engine.name, address } };
+}
+
+/** As ARK's Events name it (contract section 6.1). */
+function kindOf(tool: ToolDefinition): NonNullable<AgentPlan['tools']>[string] {
+  if (tool.filters) return 'filtered';
+  if (tool.type === 'built-in') return 'builtin';
+  return tool.type === 'mcp' ? 'mcp' : 'custom';
 }
 
 const every = (

@@ -24,7 +24,7 @@ export function defineEngine(
   return engine.name === a2aName ? a2aServerOf(agent, draft) : namedEngine(agent, spec, engine, draft);
 }
 
-/** The annotations are the discovery's; the server's Secrets are read in the agent's namespace. */
+/** The annotations are the discovery's; the server's address is read anew, its Secrets in the agent's namespace. */
 async function a2aServerOf(agent: Definition, draft: Draft): Promise<A2aEngineDefinition> {
   const { namespace } = agent;
   const address = agent.annotations['a2a.server/address'];
@@ -37,8 +37,13 @@ async function a2aServerOf(agent: Definition, draft: Draft): Promise<A2aEngineDe
     draft.read.get('a2aservers', key),
   );
   const server = valid(`A2AServer ${shown(key)}`, canonicalA2aServer(found.spec));
-  const headers = await resolveHeaders(server.headers, namespace, draft);
-  return { type: 'a2a', namespace, name, address: { value: address }, headers };
+  const [current, headers] = await Promise.all([
+    within(`failed to resolve address of A2AServer ${shown(key)}: `, () =>
+      resolveValue(server.address, namespace, draft.read),
+    ),
+    resolveHeaders(server.headers, namespace, draft),
+  ]);
+  return { type: 'a2a', namespace, name, address: current, headers };
 }
 
 const missing = (annotation: string): Unbuildable =>

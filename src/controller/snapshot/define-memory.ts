@@ -19,7 +19,7 @@ export async function defineMemory(
   query: SeenQuery,
   spec: CanonicalQuery,
   draft: Draft,
-): Promise<Hash | undefined> {
+): Promise<{ readonly memory: Hash; readonly memoryName: string } | undefined> {
   const found = spec.memory
     ? await named(spec.memory, query.namespace, draft)
     : await unlessUnreadable(
@@ -33,7 +33,7 @@ export async function defineMemory(
     resolveValue(memory.address, namespace, draft.read),
   );
   const session = spec.sessionId ?? query.uid;
-  return define(draft, {
+  const definition = define(draft, {
     kind: 'memory',
     namespace,
     name,
@@ -42,6 +42,7 @@ export async function defineMemory(
     query: query.name,
     access: draft.access,
   });
+  return { memory: definition, memoryName: name };
 }
 
 function named(
