@@ -6,6 +6,7 @@ import type { ChatBody, ScriptedReply, WireMessage } from './chat-wire.ts';
 const selectorQuestion = 'Select the next participant to respond.';
 /** A conversation with so many contributions has come to its point: who can end it does. */
 const contributionsEnough = 3;
+const endings = new Set(['terminate', 'terminate_team']);
 const topicCharactersMax = 120;
 const quoteCharactersMax = 160;
 /** Words that tool names are made of and that say nothing about their use. */
@@ -36,8 +37,9 @@ export function plausibleReply(body: ChatBody): ScriptedReply {
   }
   const words = contribution(prompt, question, before, own);
   const contributions = before.filter(saysSomething);
-  if (contributions.length >= contributionsEnough && offered.some(({ name }) => name === 'terminate'))
-    return { toolCalls: [{ name: 'terminate', arguments: { response: words } }] };
+  const end = offered.find(({ name }) => endings.has(name));
+  if (contributions.length >= contributionsEnough && end)
+    return { toolCalls: [{ name: end.name, arguments: { response: words } }] };
 
   const schema = format?.json_schema?.schema;
   return { content: schema ? JSON.stringify(sampleOf(schema, question)) : words };
@@ -45,7 +47,7 @@ export function plausibleReply(body: ChatBody): ScriptedReply {
 
 const saysSomething = ({ role, content }: WireMessage): boolean => role === 'assistant' && Boolean(content);
 
-const isOrdinary = (name: string): boolean => name !== 'terminate' && name !== 'noop';
+const isOrdinary = (name: string): boolean => !endings.has(name) && name !== 'noop';
 
 function isSpokenOf(tool: string, text: string): boolean {
   const spoken = text.toLowerCase();

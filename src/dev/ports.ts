@@ -21,7 +21,7 @@ export type PortClaim = { readonly ports: Ports; release(): void };
 
 export const offsetsMax = 100;
 export const workersMax = 16;
-export const companionsMax = 4;
+export const companionsMax = 8;
 
 /**
  * Claims the ports of one stack; nobody else gets them until they are released or this process ends.

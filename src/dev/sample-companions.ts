@@ -7,7 +7,7 @@ import { sampleEvaluatorPort, startSampleEvaluator } from './sample-evaluator.ts
 import { sampleMcpPort, startSampleMcp } from './sample-mcp.ts';
 import { applySampleModel, realModel, scriptedModelAccess } from './sample-model.ts';
 import { sampleToolsPort, startSampleTools } from './sample-tools.ts';
-import { applySampleMemory } from './sample-memory.ts';
+import { applySampleBroker } from './sample-broker.ts';
 import { startScriptedModel } from './scripted-model.ts';
 import type { Stack } from './stack.ts';
 
@@ -22,7 +22,11 @@ export const sampleCompanions = (portOffset = 0): readonly StartCompanion[] => [
   },
   async ({ port }) => {
     const ports = { wanted: sampleToolsPort + portOffset, spare: port };
-    const { url, close } = await startOn(ports, startSampleTools, 'the Tools of samples 02 and 03');
+    const { url, close } = await startOn(
+      ports,
+      startSampleTools,
+      'the Tools of samples 02, 03, 17, 20 and 21',
+    );
     return { name: 'tools', url, close };
   },
   async ({ port }) => {
@@ -67,10 +71,10 @@ async function startOn(
   }
 }
 
-/** Puts the Model `default`, and what it and the samples' Memory read, into the namespace `default`. */
+/** Puts the Model `default`, what it reads, and where the broker is, into the namespace `default`. */
 export async function introduceSamples(stack: Stack, companions: readonly Companion[]): Promise<void> {
   const scripted = companions.find(({ name }) => name === 'model');
   const kubectl = kubectlFor(stack);
   await applySampleModel(kubectl, realModel() ?? scriptedModelAccess(scripted?.url ?? ''));
-  await applySampleMemory(kubectl, stack.brokerUrl);
+  await applySampleBroker(kubectl, stack.brokerUrl);
 }

@@ -1,6 +1,6 @@
 import { kubectlFor } from '../../src/dev/kubectl.ts';
 import { applySampleModel, readSample, scriptedModelAccess } from '../../src/dev/sample-model.ts';
-import { applySampleMemory } from '../../src/dev/sample-memory.ts';
+import { applySampleBroker } from '../../src/dev/sample-broker.ts';
 import { sampleA2aPort, startSampleA2a } from '../../src/dev/sample-a2a.ts';
 import { sampleEnginePort, startSampleEngine } from '../../src/dev/sample-engine.ts';
 import { sampleEvaluatorPort, startSampleEvaluator } from '../../src/dev/sample-evaluator.ts';
@@ -47,7 +47,7 @@ export function withSampleServices(cluster: StackInTest, options: ScriptedModelO
     services = { model: await startScriptedModel(options), tools, servers };
     const kubectl = kubectlFor(cluster.stack);
     await applySampleModel(kubectl, scriptedModelAccess(services.model.baseUrl));
-    await applySampleMemory(kubectl, cluster.stack.brokerUrl);
+    await applySampleBroker(kubectl, cluster.stack.brokerUrl);
   }, 60_000);
   afterAll(async () => {
     await services?.model.close();

@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises';
+import { stringify } from 'yaml';
+import type { ChatBody } from '../../src/dev/chat-wire.ts';
 import { ended, statusOf, withSampleServices } from './sample-services.ts';
-import { waitFor, withStack } from './stack.ts';
+import { withStack } from './stack.ts';
 
 const cluster = withStack();
 const services = withSampleServices(cluster);
@@ -31,24 +33,46 @@ const samples = [
   ],
   ['11-limits.yaml', 'debate', 'error', ['team/debate'], /debater/],
   ['12-memory.yaml', 'introduction', 'done', ['agent/librarian'], /librarian/],
+  [
+    '13-mcp.yaml',
+    'marathon',
+    'done',
+    ['agent/coach'],
+    /^I looked it up and found: 26\.1 miles\. As the running coach: /,
+  ],
   ['14-a2a.yaml', 'haiku', 'done', ['agent/haiku-poet'], /sea, please\.\nPetals/],
   ['15-engine.yaml', 'clock', 'done', ['agent/clockmaker'], /clockmaker, run by an engine/],
   ['16-evaluators.yaml', 'lighthouse', 'done', ['agent/keeper'], /keeper/],
+  [
+    '17-jq.yaml',
+    'set-sail',
+    'done',
+    ['agent/sailor'],
+    /^I looked it up and found: "snow showers, 17\.6 °F"\. As the sailor: /,
+  ],
+  [
+    '18-output-schema.yaml',
+    'ticket',
+    'done',
+    ['agent/triage'],
+    /^\{"customers":3,"product":"lamp","severity":"high"\}$/,
+  ],
+  ['19-streaming.yaml', 'tale', 'done', ['agent/storyteller'], /^As the storyteller: .*lamp/],
+  [
+    '20-on-error.yaml',
+    'departure',
+    'done',
+    ['agent/harbour-master'],
+    /^I could not look it up\. As the harbour master: /,
+  ],
+  [
+    '21-newer-spellings.yaml',
+    'lesson',
+    'done',
+    ['team/school'],
+    /^As the teacher, going on from what encyclopaedist/,
+  ],
 ] as const;
-
-/** The webhook refuses a Query until the Agent that a server offers is there: applied again, as a person would. */
-const applied = (manifest: string): Promise<boolean> =>
-  waitFor(
-    () =>
-      cluster.kubectl(['apply', '-f', '-'], manifest).then(
-        () => true,
-        (error: unknown) => {
-          if (/denied the request: target.* does not exist/.test(String(error))) return false;
-          throw error;
-        },
-      ),
-    { what: 'the sample to be taken', timeoutMs: 30_000, everyMs: 500 },
-  );
 
 /** Their agents answer without a model of ours. */
 const withoutModel: ReadonlySet<string> = new Set(['14-a2a.yaml', '15-engine.yaml']);
@@ -62,7 +86,7 @@ test('every sample with a Query is applied here', async () => {
 test.each(samples)(
   '%s: Query %s ends %s',
   async (file, query, phase, targets, answer) => {
-    await applied(await services.sample(file));
+    await cluster.kubectl(['apply', '-f', '-'], await services.sample(file));
     const status = await ended(cluster, query);
 
     expect({ phase: status.phase, error: status.error }).toEqual({
@@ -90,6 +114,68 @@ test('kubectl wait and the printed columns say the same', async () => {
   expect(table).toMatch(/^NAME\s+PHASE\s+DURATION\s+EVALUATIONS\s+AGE\nhello\s+done\s+\S+s\s/);
 }, 60_000);
 
+test('the second Query of a session knows what was said in the first', async () => {
+  const { responses = [] } = await statusOf(cluster, 'introduction');
+  const first = await services.sample('12-memory.yaml');
+  await cluster.kubectl(['apply', '-f', '-'], first.replaceAll('name: introduction', 'name: recall'));
+  await ended(cluster, 'recall');
+
+  const question = 'I like short novels about the sea. What should I read next?';
+  const heard = services.model.requests.at(-1)?.body ?? '{}';
+  expect((JSON.parse(heard) as ChatBody).messages.map(({ role, content }) => [role, content])).toEqual([
+    ['system', expect.stringContaining('You are a librarian')],
+    ['user', question],
+    ['assistant', responses[0]?.content],
+    ['user', question],
+  ]);
+}, 60_000);
+
+test('the tools of an MCP server are Tools that can be asked by themselves', async () => {
+  await cluster.kubectl(['wait', '--for=condition=Ready', 'mcpserver/calculator', '--timeout=30s']);
+  const tools = await cluster.kubectl(['get', 'tools', '-l', 'mcp/server=calculator', '-o', 'name']);
+  expect(tools.trim().split('\n')).toEqual([
+    'tool.ark.mckinsey.com/calculator-convert',
+    'tool.ark.mckinsey.com/calculator-days-between',
+  ]);
+
+  const input = '{"from": "2026-01-01", "to": "2026-12-25"}';
+  const targets = [{ type: 'tool', name: 'calculator-days-between' }];
+  await cluster.kubectl(['apply', '-f', '-'], queryOf('days', { input, targets }));
+  const status = await ended(cluster, 'days');
+  expect(status.responses?.[0]).toMatchObject({ phase: 'done', content: '358 days' });
+}, 60_000);
+
+test('an answer can be read while it is written', async () => {
+  const whole = (await statusOf(cluster, 'tale')).responses?.[0]?.content;
+  const words = 'from-beginning=true&wait-for-query=30s';
+  const response = await fetch(`${cluster.stack.brokerUrl}/stream/tale?${words}`);
+  const data = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, text]) => text as string);
+  expect(data.at(-1)).toBe('[DONE]');
+
+  const chunks = data.slice(0, -1).map((text) => JSON.parse(text) as Chunk);
+  const parts = chunks.flatMap(({ choices = [] }) => choices.map(({ delta }) => delta?.content ?? ''));
+  expect(parts.filter(Boolean).length).toBeGreaterThan(5);
+  expect(parts.join('')).toBe(whole);
+  expect(chunks[0]?.ark).toMatchObject({ query: 'tale', target: 'agent/storyteller', agent: 'storyteller' });
+}, 60_000);
+interface Chunk {
+  readonly choices?: readonly { readonly delta?: { readonly content?: string } }[];
+  readonly ark?: object;
+}
+
+test('newer spellings mean what they say: headers, parameters of the Query, the conversation', async () => {
+  const search = services.tools.requests.find(({ headers }) => headers['x-reader'] === 'arkwright');
+  expect(search?.headers['content-type']).toBe('application/json');
+  expect(JSON.parse(search?.body ?? '{}')).toEqual({ topic: 'Bergen', language: 'en' });
+
+  const prompts = services.model.requests.map(
+    ({ body }) => (JSON.parse(body || '{}') as ChatBody).messages?.[0],
+  );
+  const ofThisOne = prompts.find((prompt) => prompt?.content?.includes('encyclopaedist'));
+  expect(ofThisOne?.content).toContain('You are an encyclopaedist for children.');
+  expect(await statusOf(cluster, 'lesson')).toMatchObject({ conversationId: 'bergen' });
+});
+
 test('answers of sample 16 are judged in all three ways', async () => {
   const { evaluations } = await statusOf(cluster, 'lighthouse');
   expect(evaluations).toMatchObject([{ evaluatorName: 'judge', passed: true }]);
@@ -104,3 +190,6 @@ test('no finished call was made again', () => {
   expect(services.model.total().repeated).toBe(0);
   expect(services.tools.total().repeated).toBe(0);
 });
+
+const queryOf = (name: string, spec: object): string =>
+  stringify({ apiVersion: 'ark.mckinsey.com/v1alpha1', kind: 'Query', metadata: { name }, spec });
