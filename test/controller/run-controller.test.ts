@@ -20,7 +20,6 @@ import { waitFor, withStack } from '../e2e/stack.ts';
 const cluster = withStack({ without: ['controller', 'worker'] });
 const settings = {
   taskQueue: 'arkwright',
-  events: 'all',
   limits: { toolRounds: 10, turns: 30, concurrency: 8 },
 } as const;
 
@@ -81,7 +80,6 @@ beforeAll(async () => {
   const ports = { models, templates: { render: ({ template }: { template: string }) => template } };
   const worker = await createWorker(native, createActivities(ports as unknown as Ports), {
     namespace,
-    events: 'all' as const,
     taskQueue: settings.taskQueue,
   });
   const working = worker.run();
