@@ -139,7 +139,7 @@ function unforeseen(error: unknown): CallFailure {
 }
 
 /** The longest first, so that no part of one is left standing where a shorter one is its beginning. */
-function conceal(text: string, secrets: Iterable<string>): string {
+export function conceal(text: string, secrets: Iterable<string>): string {
   const forms = [...secrets].flatMap((secret) => [
     secret,
     secret.trim(),

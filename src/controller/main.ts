@@ -10,6 +10,7 @@ import { keyText, parseKey } from '../adapters/kubernetes/objects.ts';
 import type { Health } from '../adapters/telemetry/health-server.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { ControllerMetrics } from '../adapters/telemetry/metrics.ts';
+import { openTracing } from '../adapters/telemetry/tracing.ts';
 import type { RunLimits } from '../api/run.ts';
 import { announced } from './announce.ts';
 import { accessReviews } from './access-reviews.ts';
@@ -33,6 +34,7 @@ import { buildSnapshot } from './snapshot/build-snapshot.ts';
 import { temporalCalls } from './temporal-calls.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
 import { temporalRuns } from './temporal-runs.ts';
+import { traced, traceStartup } from './traced.ts';
 import { watchResources } from './watch-resources.ts';
 import type { Watches } from './watch-resources.ts';
 import { createWorkQueue } from './work-queue.ts';
@@ -66,6 +68,8 @@ export interface ControllerSettings extends Pick<ConnectOptions, 'kubeconfig' | 
  */
 export async function runController(settings: ControllerSettings, signal: AbortSignal): Promise<void> {
   const { logger, health, metrics, kubeconfig, context } = settings;
+  const tracing = await openTracing(logger);
+  if (tracing) traceStartup(tracing);
   const connection = connectKubernetes({
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
@@ -102,7 +106,8 @@ export async function runController(settings: ControllerSettings, signal: AbortS
   const readAs = kubernetesDefinitions(connection, watches.definitions, accessReviews(connection));
   const recorder = createEventRecorder(connection, gentle);
   const tell = queryEvents(settings.events, recorder);
-  const ports = announced(counted(portsOf(settings, readAs, watches, watcher), metrics), tell);
+  const told = announced(counted(portsOf(settings, readAs, watches, watcher), metrics), tell);
+  const ports = tracing ? traced(told, tracing) : told;
 
   let leadership: Leadership | undefined;
   let hideState: (() => void) | undefined;
@@ -143,6 +148,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
     await watches.stop();
     await recorder.close();
     await leadership?.resign();
+    await tracing?.close();
     await connection.close();
     await calls.ended();
     await temporal.close();

@@ -18,12 +18,14 @@ import { createStreams } from '../adapters/streams/create-streams.ts';
 import type { Health } from '../adapters/telemetry/health-server.ts';
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { WorkerMetrics } from '../adapters/telemetry/metrics.ts';
+import { openTracing, type Tracing } from '../adapters/telemetry/tracing.ts';
 import { templates } from '../adapters/templates/templates.ts';
 import { runBuiltIn } from '../adapters/tools/built-in.ts';
 import { createHttpTools } from '../adapters/tools/http-tool.ts';
 import { createWorker } from './create-worker.ts';
 import { eventSinks } from './run-events.ts';
 import { measured } from './measured.ts';
+import { spanPerCall, traced } from './traced.ts';
 
 export interface WorkerSettings {
   readonly kubeconfig?: string;
@@ -48,6 +50,7 @@ export async function runWorker(settings: WorkerSettings, signal: AbortSignal): 
   const { temporal, logger, health, metrics } = settings;
   Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] });
 
+  const tracing = await openTracing(logger);
   const kubernetes = connectKubernetes(settings);
   const connection = await connectToTemporal(settings, signal);
   if (!connection) return;
@@ -56,7 +59,8 @@ export async function runWorker(settings: WorkerSettings, signal: AbortSignal): 
     onDrop: (_about, { reason }) => metrics.eventsDropped.inc({ reason }),
   });
   try {
-    const worker = await createWorker(connection, activitiesOf(settings, kubernetes), {
+    const worker = await createWorker(connection, activitiesOf(settings, kubernetes, tracing), {
+      ...(tracing && { interceptors: { activity: [spanPerCall(tracing)] } }),
       namespace: temporal.namespace,
       taskQueue: settings.taskQueue,
       maxCachedWorkflows: settings.maxCachedWorkflows,
@@ -72,33 +76,37 @@ export async function runWorker(settings: WorkerSettings, signal: AbortSignal): 
     await working;
   } finally {
     health.setReady(false, 'stopped');
+    await tracing?.close();
     await recorder.close();
     await connection.close();
     await kubernetes.close();
   }
 }
 
-function activitiesOf({ metrics }: WorkerSettings, kubernetes: ReturnType<typeof connectKubernetes>) {
+function activitiesOf(
+  { metrics }: WorkerSettings,
+  kubernetes: ReturnType<typeof connectKubernetes>,
+  tracing: Tracing | undefined,
+) {
   const a2a = createA2a();
-  return createActivities(
-    measured(metrics, {
-      models: createModels(),
-      httpTools: createHttpTools(),
-      builtIns: { run: runBuiltIn },
-      templates,
-      secrets: createSecrets(kubernetes),
-      mcp: createMcp(),
-      filters: createFilters(),
-      outputs: createOutputs(),
-      a2a,
-      engines: createEngines(a2a),
-      memories: createMemories(),
-      streams: createStreams({
-        onDropped: (reason, chunks) => metrics.chunksDropped.inc({ reason }, chunks),
-      }),
-      evaluators: createEvaluators(),
+  const ports = measured(metrics, {
+    models: createModels(),
+    httpTools: createHttpTools(),
+    builtIns: { run: runBuiltIn },
+    templates,
+    secrets: createSecrets(kubernetes),
+    mcp: createMcp(),
+    filters: createFilters(),
+    outputs: createOutputs(),
+    a2a,
+    engines: createEngines(a2a),
+    memories: createMemories(),
+    streams: createStreams({
+      onDropped: (reason, chunks) => metrics.chunksDropped.inc({ reason }, chunks),
     }),
-  );
+    evaluators: createEvaluators(),
+  });
+  return createActivities(tracing ? traced(ports) : ports);
 }
 
 /** Undefined where `signal` aborted first. */

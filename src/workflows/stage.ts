@@ -42,18 +42,16 @@ export function openStage(input: RunInput | TeamRunInput): Stage {
   const every = { snapshot, limits, log, ledger: createLedger(carried) };
   if (!('path' in input)) return { ...every, path: [] };
   const { path, stream, target } = input;
-  return { ...every, path, stream, ...(target !== undefined && { target }) };
+  return { ...every, path, stream, target };
 }
 
 /** The same stage, where calls say for which target they are made. */
 export function forTarget(stage: Stage, target: TargetPlan): Stage {
   const { stream, targets } = stage.snapshot;
   const place = targets.indexOf(target);
-  return {
-    ...stage,
-    ...(place > 0 && { target: place }),
-    ...(stream !== undefined && { stream: { definition: stream, target: `${target.type}/${target.name}` } }),
-  };
+  const asked = { ...stage, target: place > 0 ? place : undefined };
+  if (stream === undefined) return asked;
+  return { ...asked, stream: { definition: stream, target: `${target.type}/${target.name}` } };
 }
 
 export function thisRun(): RunRef {

@@ -91,6 +91,7 @@ test('an agent hears its prompt, what was said, the question, and itself; its an
   ]);
   expect(reply).toEqual({
     message: { role: 'assistant', name: 'bot', content: 'hello' },
+    finishReason: 'stop',
     usage: { promptTokens: 3, completionTokens: 1, totalTokens: 4 },
   });
 });

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
 import { RemoteError } from '../remote-error.ts';
 import { retryAfterMs } from '../retry-after.ts';
+import { traceHeaders } from '../telemetry/trace-context.ts';
 import { shownUrl, type HttpRequest } from './http-request.ts';
 import { redirected } from './redirected.ts';
 
@@ -93,7 +94,7 @@ async function follow(
       origin: url.origin,
       path: url.pathname + url.search,
       method,
-      headers: { ...basicAuthentication(url), ...headers },
+      headers: { ...basicAuthentication(url), ...traceHeaders(), ...headers },
       body: body ?? null,
     });
     const next = redirected(current, answer.statusCode, header(answer, 'location'));

@@ -3,6 +3,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { Agent, fetch, Response, type RequestInit } from 'undici';
 import { noting } from '../http/create-http.ts';
 import { retryAfterMs } from '../retry-after.ts';
+import { traceHeaders } from '../telemetry/trace-context.ts';
 
 const connectTimeoutMs = 10_000;
 const connectionsPerOrigin = 64;
@@ -54,7 +55,7 @@ export function createRoads(): Roads {
     if (!journey || (body !== undefined && !isRequest(body)))
       return fetch(url, { ...init, dispatcher: agent });
 
-    const headers = new Headers(init.headers);
+    const headers = new Headers({ ...traceHeaders(), ...Object.fromEntries(new Headers(init.headers)) });
     if (body !== undefined) journey.posted = true;
     if (body !== undefined && journey.idempotencyKey) headers.set('idempotency-key', journey.idempotencyKey);
     try {

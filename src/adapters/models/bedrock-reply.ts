@@ -5,6 +5,8 @@ import { ModelError } from './model-error.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
+const finishReasonCharactersMax = 64;
+
 /** An answer of InvokeModel, in Anthropic's form, in our words: the last text block counts (contract section 4.5). */
 export function bedrockReply(body: Uint8Array, tried: string): ModelReply {
   const answer = parsed(body);
@@ -18,6 +20,7 @@ export function bedrockReply(body: Uint8Array, tried: string): ModelReply {
   const blocks = content.filter(isObject);
   const toolCalls = blocks.filter(({ type }) => type === 'tool_use').map(toolCall);
   const text = blocks.findLast((block) => block['type'] === 'text' && typeof block['text'] === 'string');
+  const finishReason = answer['stop_reason'];
   const usage = isObject(answer['usage']) ? answer['usage'] : undefined;
   const promptTokens = count(usage?.['input_tokens']);
   const completionTokens = count(usage?.['output_tokens']);
@@ -27,6 +30,9 @@ export function bedrockReply(body: Uint8Array, tried: string): ModelReply {
       content: (text?.['text'] as string | undefined) ?? '',
       ...(toolCalls.length > 0 && { toolCalls }),
     },
+    ...(typeof finishReason === 'string' && {
+      finishReason: finishReason.slice(0, finishReasonCharactersMax),
+    }),
     ...(usage && {
       usage: { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens },
     }),

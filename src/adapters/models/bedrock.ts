@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher } from 'undici';
 import type { BedrockEndpoint, CallOptions, ChatRequest } from '../../activities/ports.ts';
 import type { ModelReply } from '../../api/run.ts';
+import { traceHeaders } from '../telemetry/trace-context.ts';
 import { bedrockBody } from './bedrock-body.ts';
 import { toBedrockError } from './bedrock-error.ts';
 import { bedrockReply } from './bedrock-reply.ts';
@@ -108,7 +109,8 @@ function overHttp1(agent: Agent): NonNullable<BedrockRuntimeClientConfig['reques
           origin: `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`,
           path,
           method,
-          headers,
+          // Not signed, so that whoever stands between may change it.
+          headers: { ...headers, ...traceHeaders() },
           body: body ?? null,
           signal: abortSignal ?? null,
         })

@@ -5,6 +5,8 @@ import { ModelError } from './model-error.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
+const finishReasonCharactersMax = 64;
+
 /**
  * A chat completion in our words; undefined where it holds no choice. Lenient: compatible servers leave out what they
  * do not know. Of several choices (`n`) the first counts.
@@ -16,10 +18,11 @@ export function replyOf(completion: unknown, url: string): ModelReply | undefine
 
   const [choice] = choices as unknown[];
   const message = isObject(choice) ? choice['message'] : undefined;
-  if (!isObject(message)) throw invalid(url);
+  if (!isObject(choice) || !isObject(message)) throw invalid(url);
 
   const toolCalls = toolCallsOf(message['tool_calls']);
   const refusal = message['refusal'];
+  const finishReason = choice['finish_reason'];
   const usage = usageOf((completion as Wire)['usage']);
   return {
     message: {
@@ -28,6 +31,9 @@ export function replyOf(completion: unknown, url: string): ModelReply | undefine
       ...(toolCalls.length > 0 && { toolCalls }),
       ...(typeof refusal === 'string' && refusal !== '' && { refusal }),
     },
+    ...(typeof finishReason === 'string' && {
+      finishReason: finishReason.slice(0, finishReasonCharactersMax),
+    }),
     ...(usage && { usage }),
   };
 }

@@ -5,6 +5,7 @@ import { Stream } from 'openai/streaming';
 import { Agent, fetch, type RequestInit } from 'undici';
 import type { CallOptions, ChatRequest, OpenAiEndpoint } from '../../activities/ports.ts';
 import type { ModelReply } from '../../api/run.ts';
+import { traceHeaders } from '../telemetry/trace-context.ts';
 import { chatBody } from './chat-body.ts';
 import { replyOf } from './chat-reply.ts';
 import { assemble, refusesStreamOptions } from './chat-stream.ts';
@@ -65,7 +66,7 @@ export function createOpenAiChat(): OpenAiChat {
         signal: AbortSignal.any([signal, deadline]),
         // Ours comes first: the library's tells a slow server from a slow connection by the wording of an error.
         timeout: timeoutMs + libraryTimeoutExtraMs,
-        headers: { 'Idempotency-Key': idempotencyKey },
+        headers: { 'Idempotency-Key': idempotencyKey, ...traceHeaders() },
       };
       const body = chatBody(request);
       try {

@@ -192,7 +192,11 @@ test.each([
   ['nothing', [], { content: '' }],
 ])('the answer is %s', async (_, content, message) => {
   reply = said(...content);
-  expect(await ask()).toEqual({ message: { role: 'assistant', ...message }, usage });
+  expect(await ask()).toEqual({
+    message: { role: 'assistant', ...message },
+    finishReason: 'end_turn',
+    usage,
+  });
 });
 
 describe('a failure', () => {

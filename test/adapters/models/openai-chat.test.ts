@@ -185,6 +185,7 @@ describe('the answer', () => {
     answer = { content: 'Bonjour', usage: { promptTokens: 7, completionTokens: 2 } };
     expect(await ask()).toEqual({
       message: { role: 'assistant', content: 'Bonjour' },
+      finishReason: 'stop',
       usage: { promptTokens: 7, completionTokens: 2, totalTokens: 9 },
     });
   });

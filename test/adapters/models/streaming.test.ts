@@ -145,6 +145,7 @@ test('parts without an index belong to the call before them', async () => {
         { id: 'b', name: 'u', arguments: '{}' },
       ],
     },
+    finishReason: 'tool_calls',
   });
 });
 
@@ -154,7 +155,10 @@ test('a provider that does not know stream_options is asked once more, without',
     response.writeHead(400, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: "Unknown field 'stream_options'" } }));
   };
-  expect(await ask(() => undefined)).toEqual({ message: { role: 'assistant', content: 'ok' } });
+  expect(await ask(() => undefined)).toEqual({
+    message: { role: 'assistant', content: 'ok' },
+    finishReason: 'stop',
+  });
   expect(bodies).toHaveLength(2);
 });
 
