@@ -8,7 +8,7 @@ import { inOrder } from './in-order.ts';
 import type { Stage } from './stage.ts';
 import * as timeouts from './timeouts.ts';
 
-const { judge } = proxyActivities<Activities>(timeouts.toolCall);
+const { judge } = proxyActivities<Activities>(timeouts.judgement);
 
 /** All that is kept of the evaluators' remarks; the answers have their own room in the run's result. */
 const remarksBytesMax = 48 * 1024;
@@ -24,7 +24,7 @@ export interface Judgement {
  * fails scores 0 and says why: it never fails the Query.
  */
 export async function judged(stage: Stage, responses: readonly TargetOutcome[]): Promise<Judgement> {
-  const { evaluation, timeoutMs } = stage.snapshot;
+  const { evaluation } = stage.snapshot;
   if (!evaluation) return { evaluations: [], isCanceled: false };
 
   const { queried, evaluators } = evaluation;
@@ -41,7 +41,6 @@ export async function judged(stage: Stage, responses: readonly TargetOutcome[]):
         {
           activityId: `evaluator.${index + 1}`,
           summary: `evaluator ${name}`,
-          scheduleToCloseTimeout: Math.max(timeoutMs, 1),
         },
         [{ definition, queried, responses: answers }],
       );

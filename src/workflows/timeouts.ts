@@ -37,3 +37,10 @@ export const streamEnd: ActivityOptions = {
 };
 
 export const toolCall: ActivityOptions = { ...modelCall, retry: careful };
+
+/** Judging has time of its own, beside that of the targets (contract section 7.1): 30 s an answer, and as long again. */
+export const judgement: ActivityOptions = {
+  ...toolCall,
+  startToCloseTimeout: '1m',
+  scheduleToCloseTimeout: '5m',
+};

@@ -116,3 +116,33 @@ test('a deadline counts from the first run, and a cancel reaches the last', asyn
     outcome: { responses: [{ content: 'ann 12' }] },
   });
 }, 60_000);
+
+test('what was said before is read by the first run only, heard in the last, and all of it is remembered once', async () => {
+  const play = await theatre.play(
+    {
+      targets: [target('debate'), { type: 'agent', name: 'quick' }],
+      teams: [team({ name: 'debate', strategy: 'round-robin', members: agents('ann', 'bob'), maxTurns: 15 })],
+      isRemembered: true,
+      isStreamed: true,
+      evaluators: ['judge'],
+    },
+    {
+      'memory.read': ['we met before'],
+      bob: [...Array.from({ length: 9 }, (_, n) => `bob ${n + 1}`), { tools: ['terminate'] }],
+    },
+  );
+  const { outcome } = await play.ended();
+
+  expect((await chain(play.handle.workflowId)).length).toBeGreaterThan(1);
+  expect(outcome).toMatchObject({ phase: 'done', evaluations: [{ score: 'judge 1' }] });
+  expect(play.heard('bob').slice(0, 2)).toEqual(['user: we met before', 'assistant: ann 1']);
+  expect(play.heard('memory.write.1').slice(0, 2)).toEqual(['user: what now?', 'assistant: ann 1']);
+  expect(play.heard('memory.write.1')).toHaveLength(1 + 19 + 2);
+  expect(play.asked.filter((name) => !['ann', 'bob', 'quick'].includes(name))).toEqual([
+    'memory.read',
+    'memory.write.2',
+    'memory.write.1',
+    'stream.end',
+    'judge',
+  ]);
+}, 60_000);

@@ -23,6 +23,7 @@ import type { Message } from '../../src/api/transcript.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
 import { eventSinks } from '../../src/worker/run-events.ts';
 import { startTemporal } from '../temporal.ts';
+import { companionPorts, companionsIn, engineAgent, type Companions } from './companions.ts';
 
 /** What a speaker does when asked: says something, uses tools, fails, or never answers. */
 export type Line =
@@ -31,7 +32,7 @@ export type Line =
 /** Lines by speaker (an agent, a model, a tool, or `select <team>`); the last one is said again and again. */
 export type Script = Readonly<Record<string, readonly Line[]>>;
 
-export interface Cast {
+export interface Cast extends Companions {
   readonly targets: readonly TargetPlan[];
   readonly teams?: readonly TeamPlan[];
   readonly timeoutMs?: number;
@@ -194,22 +195,19 @@ function scriptedPorts(stages: ReadonlyMap<string, Rehearsal>) {
     },
     mcp: { call: notPlayed },
     filters: { apply: notPlayed },
-    outputs: { problem: notPlayed },
     a2a: { send: notPlayed },
-    engines: { execute: notPlayed },
-    memories: { read: notPlayed, append: notPlayed },
-    streams: { open: () => ({ write() {}, restart() {}, end: notPlayed }), complete: notPlayed },
+    ...companionPorts(cue),
     templates: {
       render: () => '',
       renderSelector: (_prompt: string, { History }: { History: string }) => History,
     },
     secrets: { read: () => Promise.reject(new Error('no play has a secret')) },
-    evaluators: { evaluate: () => Promise.reject(new Error('no play has an evaluator')) },
   };
 }
 
 /** Every agent of the cast has a model of its own and the tools `search`, `lookup`, `noop` and `terminate`. */
-function inputOf({ targets, teams = [], timeoutMs = 300_000, toolRounds = 10 }: Cast, uid: string): RunInput {
+function inputOf(cast: Cast, uid: string): RunInput {
+  const { targets, teams = [], timeoutMs = 300_000, toolRounds = 10, engines, shaped, forgiven } = cast;
   const access = { namespace: 'default', serviceAccount: 'default' };
   const model = (speaker: string): ModelDefinition => ({
     namespace: 'default',
@@ -244,11 +242,17 @@ function inputOf({ targets, teams = [], timeoutMs = 300_000, toolRounds = 10 }: 
   const agents = [...targets, ...members].filter(({ type }) => type === 'agent').map(({ name }) => name);
   // Hashes differ between plays, as they would between different definitions.
   const hash = (what: string): string => `${uid}-${what}`;
+  const companions = companionsIn(cast, { uid, access, hash });
   const definitions: Record<string, Definition> = {
+    ...companions.definitions,
     [hash('question')]: { kind: 'question', question: { text: 'what now?' }, access },
   };
   for (const name of agents) {
     const prompt = { text: `You are ${name}.` };
+    if (engines?.includes(name)) {
+      definitions[hash(name)] = engineAgent(name, model(name), { uid, access, hash });
+      continue;
+    }
     definitions[hash(name)] = {
       kind: 'agent',
       namespace: 'default',
@@ -256,6 +260,7 @@ function inputOf({ targets, teams = [], timeoutMs = 300_000, toolRounds = 10 }: 
       prompt,
       model: model(name),
       tools,
+      ...(shaped?.includes(name) && { outputSchema: { type: 'object' } }),
       access,
     };
   }
@@ -282,7 +287,14 @@ function inputOf({ targets, teams = [], timeoutMs = 300_000, toolRounds = 10 }: 
     agents: Object.fromEntries(
       agents.map((name) => [
         name,
-        { type: 'agent', name, definition: hash(name), model: `model-of-${name}` },
+        {
+          type: 'agent',
+          name,
+          definition: hash(name),
+          model: `model-of-${name}`,
+          ...(engines?.includes(name) && { hasEngine: true }),
+          ...(forgiven && { forgiven }),
+        },
       ]),
     ),
     teams: Object.fromEntries(
@@ -291,6 +303,7 @@ function inputOf({ targets, teams = [], timeoutMs = 300_000, toolRounds = 10 }: 
         { ...team, ...('model' in team && { definition: hash(`select ${team.name}`) }) },
       ]),
     ),
+    ...companions,
     definitions,
     timeoutMs,
   };
