@@ -46,7 +46,65 @@ function teamCases(strategy: string, more: object): Record<string, Case> {
   };
 }
 
+/** What came with the companions of a run: memories, engines, evaluators, streams, and two ways to go on. */
+const companionCases: Readonly<Record<string, Case>> = {
+  'memory-ok': {
+    cast: {
+      targets: [target('team', 'trip'), target('tool', 'search'), target('model', 'gpt')],
+      teams: [{ type: 'team', name: 'trip', strategy: 'sequential', members: members('ann', 'bob') }],
+      isRemembered: true,
+    },
+    script: { bob: [{ tools: ['lookup'] }, 'done'] },
+  },
+  'memory-unreadable': {
+    cast: { targets: [target('agent', 'ann')], isRemembered: true },
+    script: { 'memory.read': [{ fails: 'MemoryRejected' }] },
+  },
+  'memory-unwritable': {
+    cast: { targets: [target('agent', 'ann'), target('agent', 'bob')], isRemembered: true },
+    script: { 'memory.write.1': [{ fails: 'MemoryRejected' }] },
+  },
+  'engine-ok': {
+    cast: {
+      targets: [target('agent', 'ann'), target('team', 'trip')],
+      teams: [{ type: 'team', name: 'trip', strategy: 'sequential', members: members('bob', 'ann', 'cem') }],
+      engines: ['ann'],
+    },
+  },
+  'engine-failed': {
+    cast: { targets: [target('agent', 'ann')], engines: ['ann'] },
+    script: { ann: [{ fails: 'EngineRejected' }] },
+  },
+  'evaluators-ok': {
+    cast: { targets: [target('agent', 'ann')], evaluators: ['first', 'broken', 'last'], isStreamed: true },
+    script: { broken: [{ fails: 'EvaluatorRejected' }] },
+  },
+  'evaluators-canceled': {
+    cast: { targets: [target('agent', 'ann')], evaluators: ['first', 'judge'] },
+    script: { judge: [{ hangs: true }] },
+    meanwhile: (play) => play.whenAsked('judge').then(() => play.handle.cancel()),
+  },
+  'stream-canceled': {
+    cast: { targets: [target('agent', 'ann')], isStreamed: true, isRemembered: true },
+    script: { ann: [{ hangs: true }] },
+    meanwhile: (play) => play.whenAsked('ann').then(() => play.handle.cancel()),
+  },
+  'output-repaired': {
+    cast: { targets: [target('agent', 'ann')], shaped: ['ann'] },
+    script: { ann: [{ tools: ['search'] }, 'bad', { tools: ['noop'] }, 'good'] },
+  },
+  'output-invalid': {
+    cast: { targets: [target('agent', 'ann')], shaped: ['ann'] },
+    script: { ann: ['bad', 'bad again'] },
+  },
+  'tool-forgiven': {
+    cast: { targets: [target('agent', 'ann')], forgiven: ['search'] },
+    script: { ann: [{ tools: ['search', 'lookup'] }, 'done'], search: [{ fails: 'ToolRejected' }] },
+  },
+};
+
 export const cases: Readonly<Record<string, Case>> = {
+  ...companionCases,
   'agent-ok': { cast: { targets: [target('agent', 'ann')] } },
   'agent-with-tools': {
     cast: { targets: [target('agent', 'ann')] },
