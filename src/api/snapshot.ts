@@ -233,6 +233,8 @@ export interface QueriedDefinition {
     >;
     readonly spec: { readonly input?: string } & Readonly<Record<string, unknown>>;
   };
+  /** Names the QuestionDefinition whose text is the input, which is then left out of the spec: large texts are kept once. */
+  readonly input?: Hash;
 }
 
 /** Where answers can be read while they are written (contract section 12). */

@@ -2,7 +2,7 @@ import { createActivities } from '../../src/activities/create-activities.ts';
 import type { EvaluationCall } from '../../src/api/run.ts';
 import type { QueriedDefinition, Value } from '../../src/api/snapshot.ts';
 import type { JournaledReply } from '../../src/dev/journaled-server.ts';
-import { FakeRuns, fakeRun, inActivity, type Attempt } from '../fakes/activity.ts';
+import { FakeRuns, fakeRun, inActivity, type Attempt, type FakeRun } from '../fakes/activity.ts';
 import { startEvaluatorServer, type EvaluatorServer } from '../fakes/evaluator-server.ts';
 import { access, portsWith } from '../fakes/ports.ts';
 
@@ -27,10 +27,15 @@ const responses: EvaluationCall['responses'] = [
   { target: { type: 'team', name: 'trip' }, content: '' },
 ];
 
-function ask(attempt: Partial<Attempt> = {}, address: Value = { value: server.url }) {
+function ask(
+  attempt: Partial<Attempt> = {},
+  address: Value = { value: server.url },
+  change: (run: FakeRun) => void = () => undefined,
+) {
   const run = fakeRun('run-1');
   run.definitions['judge'] = { kind: 'evaluator', namespace: 'default', name: 'judge', address, access };
   run.definitions['queried'] = { kind: 'queried', query };
+  change(run);
   const { judge } = createActivities(portsWith());
   return inActivity({ run: run.ref, runs: new FakeRuns(run), activityId: 'evaluator.1', ...attempt }, () =>
     judge({ definition: 'judge', queried: 'queried', responses }),
@@ -45,6 +50,17 @@ test('an evaluator hears the whole Query, its input as it was written, and every
     responses,
     query,
   });
+});
+
+test('an input that is the question itself is kept once and shown as it was written', async () => {
+  const { input: _, ...spec } = query.spec;
+  const asked = { text: 'How is Oslo?' };
+  await ask({}, { value: server.url }, (run) => {
+    run.definitions['asked'] = { kind: 'question', question: asked, access };
+    run.definitions['queried'] = { kind: 'queried', query: { ...query, spec }, input: 'asked' };
+  });
+  const heard = JSON.parse(server.requests.at(-1)?.body ?? '') as { query: typeof query; input: string };
+  expect([heard.input, heard.query.spec]).toEqual([asked.text, { ...spec, input: asked.text }]);
 });
 
 test('every attempt bears the same key, a re-run another one', async () => {

@@ -23,12 +23,7 @@ const heard = (messages: readonly WireMessage[]): string =>
 
 let server: JournaledServer;
 beforeAll(async () => {
-  server = await startJournaledServer(({ path }) => ({
-    body:
-      path === '/archive'
-        ? large
-        : JSON.stringify({ score: '90', passed: true, metadata: { reasoning: large } }),
-  }));
+  server = await startJournaledServer(({ path }) => ({ body: answers[path] ?? '' }));
   await cluster.kubectl(
     // `apply` keeps a copy of each object in an annotation, where there is less room.
     ['create', '-f', '-'],
@@ -37,6 +32,13 @@ beforeAll(async () => {
       object('Agent', 'learned', { prompt: large }),
       object('Tool', 'archive', { type: 'http', http: { url: `${server.url}/archive` } }),
       object('Agent', 'archivist', { prompt: 'Read.', tools: [{ type: 'custom', name: 'archive' }] }),
+      object('Agent', 'filtered', {
+        prompt: 'Read.',
+        tools: [{ type: 'custom', name: 'archive', functions: [{ name: 'jq', value: '. + "!"' }] }],
+      }),
+      object('ExecutionEngine', 'engine', { type: 'x', address: { value: server.url } }, 'v1prealpha1'),
+      object('Agent', 'driven', { prompt: 'Go.', executionEngine: { name: 'engine' } }),
+      object('Memory', 'broker', { address: { value: cluster.stack.brokerUrl } }),
       object('Team', 'two', {
         strategy: 'sequential',
         members: [
@@ -50,34 +52,64 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server?.close());
 
-const object = (kind: string, name: string, spec: object): string =>
-  JSON.stringify({ apiVersion: 'ark.mckinsey.com/v1alpha1', kind, metadata: { name }, spec });
+const answers: Readonly<Record<string, string>> = {
+  '/archive': JSON.stringify(large),
+  '/evaluate': JSON.stringify({ score: '90', passed: true, metadata: { reasoning: large } }),
+  '/execute': JSON.stringify({ messages: [{ role: 'assistant', content: large }] }),
+};
+
+const object = (kind: string, name: string, spec: object, version = 'v1alpha1'): string =>
+  JSON.stringify({ apiVersion: `ark.mckinsey.com/${version}`, kind, metadata: { name }, spec });
 
 const half = megabyte / 2;
-const cutAnswer = /^ä{50000,}\n?… \[cut/;
+const cutAnswer: unknown = expect.stringMatching(/^"?ä{50000,}\n?… \[cut/);
 
-test.each([
-  ['an answer', { input: 'a long answer', target: 'agent/brief' }, cutAnswer],
-  ['an input', { input: large, target: 'agent/brief' }, `system 14, user ${half}`],
-  ['a prompt', { input: words, target: 'agent/learned' }, `system ${half}, user 10`],
+interface Asked {
+  readonly input: string;
+  readonly target: string;
+  readonly stream?: boolean;
+  readonly [field: string]: unknown;
+}
+
+test.each<[string, Asked, unknown]>([
+  ['an answer of 1 MB', { input: 'a long answer', target: 'agent/brief' }, cutAnswer],
+  ['an input of 1 MB', { input: large, target: 'agent/brief' }, `system 14, user ${half}`],
+  ['a prompt of 1 MB', { input: words, target: 'agent/learned' }, `system ${half}, user 10`],
   [
-    'the result of a tool',
+    'the 1 MB of a tool',
     { input: words, target: 'agent/archivist' },
-    `system 5, user 10, assistant 0, tool ${half}`,
+    `system 5, user 10, assistant 0, tool ${half + 2}`,
   ],
-  ['the answer of a tool that is asked itself', { input: '{}', target: 'tool/archive' }, cutAnswer],
+  ['the 1 MB of a tool that is asked itself', { input: '{}', target: 'tool/archive' }, cutAnswer],
+  ['a streamed answer of 1 MB', { input: 'a long answer', target: 'model/default', stream: true }, cutAnswer],
   [
-    'the answer of a streamed model',
-    { input: 'a long answer', target: 'model/default', stream: true },
-    cutAnswer,
+    'a filtered result of 1 MB',
+    { input: words, target: 'agent/filtered' },
+    `system 5, user 10, assistant 0, tool ${half + 3}`,
   ],
+  ['the 1 MB of an engine', { input: words, target: 'agent/driven' }, cutAnswer],
   [
-    'what an evaluator says',
+    'an evaluator that says 1 MB',
     { input: words, target: 'agent/brief', evaluators: [{ name: 'talkative' }] },
     'system 14, user 10',
   ],
+  [
+    'an input of 1 MB with evaluators',
+    { input: large, target: 'agent/brief', evaluators: [{ name: 'talkative' }] },
+    `system 14, user ${half}`,
+  ],
+  [
+    'an answer of 1 MB to be remembered',
+    { input: 'a long answer', target: 'agent/brief', sessionId: 'long', memory: { name: 'broker' } },
+    cutAnswer,
+  ],
+  [
+    'a conversation with an answer of 1 MB',
+    { input: words, target: 'agent/brief', sessionId: 'long', memory: { name: 'broker' } },
+    expect.stringMatching(/^system 14, (user 13, assistant \d+, )?user 10$/),
+  ],
 ])(
-  '%s of 1 MB passes, and status stays small',
+  '%s passes, and status stays small',
   async (what, { input, target, stream = false, ...spec }, content) => {
     const [type = '', name = ''] = target.split('/');
     const query = what.replaceAll(' ', '-').toLowerCase();
@@ -94,9 +126,7 @@ test.each([
     const status = await ended(cluster, query);
 
     expect({ phase: status.phase, error: status.error }).toEqual({ phase: 'done' });
-    expect(status.responses?.[0]?.content).toEqual(
-      typeof content === 'string' ? content : expect.stringMatching(content),
-    );
+    expect(status.responses?.[0]?.content).toEqual(content);
     expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(statusBytesMax);
   },
   120_000,
@@ -107,6 +137,16 @@ test('who speaks after a long answer hears all of it', async () => {
   await cluster.kubectl(['create', '-f', '-'], object('Query', 'team', spec));
   expect(await ended(cluster, 'team')).toMatchObject({
     phase: 'done',
-    responses: [{ content: `system 5, assistant ${half}, user 13, assistant 0, tool ${half}` }],
+    responses: [{ content: `system 5, assistant ${half}, user 13, assistant 0, tool ${half + 2}` }],
   });
 }, 120_000);
+
+test('what an Evaluation is told is cut, and the Evaluation done', async () => {
+  const evaluation = {
+    evaluator: { name: 'talkative' },
+    config: { input: words, output: large },
+  };
+  await cluster.kubectl(['create', '-f', '-'], object('Evaluation', 'long', evaluation));
+  const done = '--for=jsonpath={.status.phase}=done';
+  await cluster.kubectl(['wait', done, 'evaluation/long', '--timeout=30s']);
+}, 60_000);

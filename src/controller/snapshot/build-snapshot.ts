@@ -74,16 +74,17 @@ async function assemble(
     ),
     targetsOf(spec, namespace, read),
   ]);
-  const question = await within('failed to resolve query input: ', () =>
+  const text = await within('failed to resolve query input: ', () =>
     resolveText(spec.input, 'query-input', queryParameters),
   );
+  const question = { kind: 'question', question: text, access } as const;
 
   const draft = openDraft(read, access, limits, queryParameters);
   const plans: TargetPlan[] = [];
   for (const target of targets) plans.push(await planTarget(target, namespace, draft));
   const [memory, evaluation, stream] = await Promise.all([
     defineMemory(query, spec, draft),
-    defineEvaluation(query, spec, draft),
+    defineEvaluation(query, spec, question, draft),
     defineStream(query, spec, draft),
   ]);
 
@@ -95,7 +96,7 @@ async function assemble(
       ...(spec.sessionId !== undefined && { session: spec.sessionId }),
       ...(targets.length > spec.targets.length && { named: spec.targets.length }),
     },
-    question: define(draft, { kind: 'question', question, access }),
+    question: define(draft, question),
     targets: plans,
     agents: draft.agents,
     teams: draft.teams,

@@ -1,7 +1,7 @@
 import type { CanonicalQuery } from '../../api/canonical-query.ts';
 import { canonicalEvaluator } from '../../api/canonical-evaluator.ts';
 import { group, queryKind } from '../../api/kinds.ts';
-import type { QueriedDefinition, Snapshot } from '../../api/snapshot.ts';
+import type { QueriedDefinition, QuestionDefinition, Snapshot } from '../../api/snapshot.ts';
 import { listMax } from '../../api/values.ts';
 import type { SeenQuery } from '../ports.ts';
 import { shown } from './definitions.ts';
@@ -19,6 +19,7 @@ import { Unbuildable, valid, within } from './unbuildable.ts';
 export async function defineEvaluation(
   query: SeenQuery,
   spec: CanonicalQuery,
+  question: QuestionDefinition,
   draft: Draft,
 ): Promise<Snapshot['evaluation']> {
   const found = await evaluatorsOf(query, spec, draft);
@@ -30,7 +31,7 @@ export async function defineEvaluation(
     );
   }
   return {
-    queried: define(draft, queriedBy(query)),
+    queried: define(draft, queriedBy(query, question, draft)),
     evaluators: await Promise.all(found.map((one) => defineEvaluator(one, draft))),
   };
 }
@@ -66,20 +67,20 @@ async function defineEvaluator(found: Definition, draft: Draft) {
 }
 
 /** The Query as evaluators are shown it. */
-const queriedBy = ({
-  namespace,
-  name,
-  uid,
-  labels,
-  annotations,
-  createdAt,
-  spec,
-}: SeenQuery): QueriedDefinition => ({
-  kind: 'queried',
-  query: {
-    apiVersion: `${group}/${queryKind.version}`,
-    kind: queryKind.kind,
-    metadata: { namespace, name, uid, labels, annotations, creationTimestamp: createdAt.toISOString() },
-    spec,
-  },
-});
+function queriedBy(
+  { namespace, name, uid, labels, annotations, createdAt, spec: { input, ...spec } }: SeenQuery,
+  question: QuestionDefinition,
+  draft: Draft,
+): QueriedDefinition {
+  const isAsked = 'text' in question.question && question.question.text === input;
+  return {
+    kind: 'queried',
+    query: {
+      apiVersion: `${group}/${queryKind.version}`,
+      kind: queryKind.kind,
+      metadata: { namespace, name, uid, labels, annotations, creationTimestamp: createdAt.toISOString() },
+      spec: isAsked ? spec : { input, ...spec },
+    },
+    ...(isAsked && { input: define(draft, question) }),
+  };
+}

@@ -1,4 +1,4 @@
-import type { AgentDefinition, Snapshot } from '../../../src/api/snapshot.ts';
+import type { AgentDefinition, QueriedDefinition, Snapshot } from '../../../src/api/snapshot.ts';
 import { buildSnapshot } from '../../../src/controller/snapshot/build-snapshot.ts';
 import type { Shelf } from './shelf.ts';
 import { asking, model, readFrom } from './shelf.ts';
@@ -28,6 +28,24 @@ const agentOf = (snapshot: Snapshot, name: string): AgentDefinition =>
   snapshot.definitions[snapshot.agents[name]?.definition ?? ''] as AgentDefinition;
 
 describe('a snapshot', () => {
+  test.each([
+    ['as it was written', 'How is Oslo?', [], undefined],
+    ['filled in', 'How is {{.city}}?', [{ name: 'city', value: 'Oslo' }], 'How is {{.city}}?'],
+  ])(
+    'keeps a question that is asked %s once, and for evaluators as it was written',
+    async (_, input, parameters, kept) => {
+      const shelf = {
+        models,
+        agents: { bot: {} },
+        evaluators: { judge: { address: { value: 'http://judge' } } },
+      };
+      const snapshot = await built(shelf, { input, parameters, evaluators: [{ name: 'judge' }] });
+      const queried = snapshot.definitions[snapshot.evaluation?.queried ?? ''] as QueriedDefinition;
+      expect(queried.query.spec.input).toBe(kept);
+      expect(queried.input).toBe(kept === undefined ? snapshot.question : undefined);
+    },
+  );
+
   test('holds an agent, its model and its tools, ready to use', async () => {
     const snapshot = await built({
       models,
