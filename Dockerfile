@@ -23,5 +23,6 @@ COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000
-ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
+# V8 lets its young generation grow to 48 MB a thread, which stays in memory.
+ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/dist/src/cli/main.js"]
 CMD ["--help"]

@@ -16,8 +16,6 @@ export interface RunLimits {
 export interface RunInput {
   readonly snapshot: Snapshot;
   readonly limits: RunLimits;
-  /** The search attributes the namespace knows; upserting any other would hang the run (Temporal 1.29). */
-  readonly searchAttributes: readonly string[];
   /** Present in the second and later runs of a chain. */
   readonly carried?: Carried;
 }

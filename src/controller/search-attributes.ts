@@ -22,11 +22,8 @@ const askAgainMs = 5 * 60_000;
 export interface SearchAttributes {
   /** Registers them now, so that the first start need not wait for it. */
   prepare(): Promise<unknown>;
-  /** What to start a run with, and the names its workflow may upsert; others would hang it (Temporal 1.29). */
-  of(
-    query: RunOwner,
-    snapshot: Snapshot,
-  ): Promise<{ readonly names: readonly Name[]; readonly typed: TypedSearchAttributes }>;
+  /** What to start a run with; an attribute the namespace does not know would refuse the start. */
+  of(query: RunOwner, snapshot: Snapshot): Promise<TypedSearchAttributes>;
   /** A start was refused because of them (a server may learn of new ones late): do without for some minutes. */
   avoid(): void;
 }
@@ -63,12 +60,9 @@ export function registeredSearchAttributes(
         ArkQuery: name,
         ArkTarget: first ? `${first.type}/${first.name}` : 'none',
       };
-      return {
-        names,
-        typed: new TypedSearchAttributes(
-          names.map((attribute) => ({ key: keys[attribute], value: values[attribute] })),
-        ),
-      };
+      return new TypedSearchAttributes(
+        names.map((attribute) => ({ key: keys[attribute], value: values[attribute] })),
+      );
     },
     avoid() {
       usable = Promise.resolve([]);

@@ -53,8 +53,8 @@ export function temporalRuns(client: Client, settings: TemporalRunsSettings): Te
   const { call } = calls;
 
   async function start(query: RunOwner, snapshot: Snapshot, hash: string): Promise<OpenRun | ClosedRun> {
-    const { names, typed } = await searchAttributes.of(query, snapshot);
-    const input: RunInput = { snapshot, limits, searchAttributes: names };
+    const typed = await searchAttributes.of(query, snapshot);
+    const input: RunInput = { snapshot, limits };
     try {
       const handle = await call(() =>
         client.workflow.start(workflowType, {

@@ -4,7 +4,9 @@ import {
   executeChild,
   ParentClosePolicy,
   proxyActivities,
+  workflowInfo,
 } from '@temporalio/workflow';
+import { TypedSearchAttributes } from '@temporalio/common';
 import type { Activities } from '../activities/create-activities.ts';
 import type { Question, TeamOutcome, TeamRunInput, TeamState } from '../api/run.ts';
 import type { AgentPlan, MemberPlan, ModelPlan, TeamPlan, ToolPlan } from '../api/snapshot.ts';
@@ -255,12 +257,21 @@ async function childOutcome(input: TeamRunInput): Promise<TeamOutcome | NonNulla
       // A reset parent finds the child of its earlier run still open, and has to replace it.
       workflowIdReusePolicy: 'TERMINATE_IF_RUNNING',
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      typedSearchAttributes: ours(),
       staticSummary: summary(`${input.path.at(-1)} · team ${input.team.name} · ${input.team.strategy}`),
     });
   } catch (error) {
     return outcomeInFailure(error) ?? failureOf(error);
   }
 }
+
+/** A nested team is found by the same attributes as its Query; those the server adds by itself are its own. */
+const ours = (): TypedSearchAttributes =>
+  new TypedSearchAttributes(
+    workflowInfo()
+      .typedSearchAttributes.getAll()
+      .filter(({ key }) => key.name.startsWith('Ark')),
+  );
 
 /** A nested team that failed hands over what was said before, as the first detail of its failure. */
 const outcomeInFailure = (error: unknown): TeamOutcome | undefined =>

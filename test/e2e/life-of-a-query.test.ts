@@ -9,7 +9,7 @@ import { waitFor, withStack } from './stack.ts';
 const canary = 'canary-7f3a-never-seen';
 
 /** The model behaves as the question asks. */
-const model = { answers: new Map<string, number>(), gate: Promise.withResolvers<void>() };
+const model = { answers: new Map<string, number>(), gate: Promise.withResolvers<void>(), isMoody: true };
 const cluster = withStack();
 const services = withSampleServices(cluster, {
   script: async ({ body }): Promise<ScriptedAnswer> => {
@@ -35,6 +35,9 @@ const services = withSampleServices(cluster, {
             : { content: 'there' };
       case 'refuse':
         return { status: Number(name), body: refusal(`refused with ${name}`) };
+      case 'mood':
+        if (body.messages[0]?.content) return { content: 'how are you?' };
+        return model.isMoody ? { status: 400, body: refusal('not today') } : { content: 'in a good mood' };
       default:
         return { content: `you said: ${question.replaceAll(canary, '<the secret>')}` };
     }
@@ -293,4 +296,120 @@ test('`arkwright replay` says that this code decides what the run decided', asyn
     status: 0,
     stdout: expect.stringMatching(/t001\.ann\.model\.1.*you said: hello replay.*decides the same/s),
   });
+}, 120_000);
+
+interface Told {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly involvedObject: { readonly name: string };
+}
+
+/** The Events of a Query once the last one is there, in the order in which they happened. */
+async function toldOf(name: string, last: string): Promise<readonly Told[]> {
+  let told: readonly Told[] = [];
+  const selector = `involvedObject.kind=Query,involvedObject.name=${name}`;
+  await waitFor(
+    async () => {
+      const list = await cluster.kubectl(['get', 'events', '-o', 'json', '--field-selector', selector]);
+      told = (JSON.parse(list) as { items: readonly Told[] }).items;
+      return told.some(({ reason }) => reason === last);
+    },
+    { what: `the Event ${last} of ${name}`, timeoutMs: 60_000 },
+  );
+  return told;
+}
+
+test('Events tell what a Query did, in the words that ARK’s command line reads', async () => {
+  await apply(query('told', 'hello'), query('told-refused', 'refuse 400'));
+  await ended(cluster, 'told');
+
+  const told = await toldOf('told', 'QueryResolveComplete');
+  expect(told.map(({ reason }) => reason).toSorted()).toEqual([
+    'AgentExecutionComplete',
+    'AgentExecutionStart',
+    'LLMCallComplete',
+    'LLMCallStart',
+    'QueryResolveComplete',
+    'QueryResolveStart',
+    'TargetExecutionComplete',
+  ]);
+  const answered = told.find(({ reason }) => reason === 'LLMCallComplete');
+  expect(JSON.parse(answered?.message ?? '')).toMatchObject({
+    agent: 'default/ann',
+    name: expect.any(String),
+    duration: expect.stringMatching(/^[0-9.]+m?s$/),
+    token_usage: { total_tokens: expect.any(Number) },
+  });
+
+  const [error] = (await toldOf('told-refused', 'QueryResolveError')).filter(
+    ({ reason }) => reason === 'QueryResolveError',
+  );
+  expect(error).toMatchObject({ type: 'Warning' });
+  expect(JSON.parse(error?.message ?? '')).toMatchObject({
+    name: 'told-refused',
+    error: expect.stringContaining('refused with 400'),
+  });
+}, 120_000);
+
+const team = (name: string, ...members: object[]) => ({
+  apiVersion: 'ark.mckinsey.com/v1alpha1',
+  kind: 'Team',
+  metadata: { name },
+  spec: { strategy: 'sequential', members },
+});
+
+test('the run of a nested team is found by its Query', async () => {
+  const ann = { type: 'agent', name: 'ann' };
+  await apply(team('inner', ann, ann), team('outer', { type: 'team', name: 'inner' }, ann));
+  await apply(query('nested', 'hello nested', { targets: [{ type: 'team', name: 'outer' }] }));
+  await ended(cluster, 'nested');
+
+  await withTemporal(async (client) => {
+    const runs = async () => {
+      const found: string[] = [];
+      for await (const { type } of client.workflow.list({ query: 'ArkQuery = "nested"' })) found.push(type);
+      return found.toSorted();
+    };
+    await waitFor(async () => (await runs()).length === 2, { what: 'both runs', timeoutMs: 30_000 });
+    expect(await runs()).toEqual(['queryWorkflow', 'teamWorkflow']);
+  });
+}, 120_000);
+
+test('a failed team goes on at the turn that failed, as docs/operating.md says', async () => {
+  const ann = { type: 'agent', name: 'ann' };
+  const moody = { apiVersion: agent.apiVersion, kind: 'Agent', metadata: { name: 'moody' }, spec: {} };
+  await apply(moody);
+  await apply(team('pair', ann, { type: 'agent', name: 'moody' }));
+  await apply(query('resumed', 'mood of the day', { targets: [{ type: 'team', name: 'pair' }] }));
+  const { temporal } = await ended(cluster, 'resumed');
+  expect(await statusOf(cluster, 'resumed')).toMatchObject({ phase: 'error' });
+  const askedBefore = services.model.total().started;
+
+  model.isMoody = false;
+  const workflowId = temporal?.workflowId ?? '';
+  await withTemporal(async (client) => {
+    const { events = [] } = await client.workflow.getHandle(workflowId).fetchHistory();
+    const failed = events?.find(
+      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityId === 't002.moody.model.1',
+    )?.activityTaskScheduledEventAttributes;
+    await client.workflowService.resetWorkflowExecution({
+      namespace: cluster.stack.temporalNamespace,
+      workflowExecution: { workflowId },
+      workflowTaskFinishEventId: failed?.workflowTaskCompletedEventId,
+      requestId: 'once',
+      reason: 'in a better mood',
+    });
+  });
+  await cluster.kubectl([
+    ...['patch', 'query', 'resumed', '--subresource', 'status', '--type', 'merge'],
+    ...['-p', '{"status":{"phase":"running"}}'],
+  ]);
+  await waitFor(async () => (await statusOf(cluster, 'resumed')).phase === 'done', {
+    what: 'the second end',
+    timeoutMs: 60_000,
+  });
+  expect((await statusOf(cluster, 'resumed')).responses?.[0]?.content).toBe('in a good mood');
+  // The first turn was not paid for again.
+  expect(services.model.total().started).toBe(askedBefore + 1);
 }, 120_000);

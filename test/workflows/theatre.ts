@@ -307,7 +307,7 @@ function inputOf(cast: Cast, uid: string): RunInput {
     definitions,
     timeoutMs,
   };
-  return { snapshot, limits: { toolRounds, turns: 100, concurrency: 8 }, searchAttributes: [] };
+  return { snapshot, limits: { toolRounds, turns: 100, concurrency: 8 } };
 }
 
 async function endOf(client: Client, workflowId: string) {
