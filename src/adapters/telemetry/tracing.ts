@@ -49,18 +49,13 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Undefined, and nothing is loaded, unless `OTEL_EXPORTER_OTLP_ENDPOINT` is set. Spans go there as OTLP over HTTP, in
  * batches; OpenTelemetry's other variables (headers, timeout, sampler, resource, batches) mean what they mean everywhere.
  */
-export async function openTracing(
-  logger: Logger,
-  environment: Environment = process.env,
-): Promise<Tracing | undefined> {
-  const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  if (!endpoint || environment['OTEL_SDK_DISABLED'] === 'true') return undefined;
+export async function openTracing(logger: Logger): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: disabled, ...environment } = process.env;
+  if (!endpoint || disabled === 'true') return undefined;
   if (!URL.canParse(endpoint)) {
     logger.warn(
       'nothing is traced: OTEL_EXPORTER_OTLP_ENDPOINT is no URL; give one, such as http://collector:4318',
@@ -123,7 +118,7 @@ export async function openTracing(
             const { type: name, message } = failure;
             span.recordException({ name, message }, endedAt);
             span.setStatus({ code: api.SpanStatusCode.ERROR, message });
-          } else span.setStatus({ code: api.SpanStatusCode.OK, message: 'success' });
+          } else span.setStatus({ code: api.SpanStatusCode.OK });
           span.end(endedAt);
         },
       };
