@@ -1,6 +1,6 @@
 import { defaultPayloadConverter, fromPayloadsAtIndex } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import type { ModelReply } from '../api/run.ts';
+import type { ChosenSpeaker, EvaluatorReply, ModelReply, Remembered } from '../api/run.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
@@ -85,16 +85,18 @@ export function decisionsOf(events: readonly Event[]): Decision[] {
 
 type Payloads = temporal.api.common.v1.IPayload[] | null | undefined;
 
-/** A model's words and wishes, a tool's result, or a selector's choice. */
+/** Whatever calls answer: one message or several, the name of a speaker, a score. A memory that was written says nothing. */
+type Answer = Partial<ModelReply & ChosenSpeaker & Remembered & Pick<EvaluatorReply, 'score'>>;
+
 function answerOf(payloads: Payloads): Pick<Decision, 'detail' | 'tokens'> {
-  const answer = fromPayloadsAtIndex<Partial<ModelReply> & { readonly answer?: string }>(
-    defaultPayloadConverter,
-    0,
-    payloads,
-  );
-  const wishes = answer.message?.toolCalls?.map(({ name, arguments: args }) => `${name}(${args})`) ?? [];
-  const words = [answer.answer ?? answer.message?.content ?? '', ...wishes].filter(Boolean).join(' · ');
-  return { detail: short(words), tokens: answer.usage?.totalTokens ?? 0 };
+  const said = fromPayloadsAtIndex<Answer | undefined>(defaultPayloadConverter, 0, payloads);
+  const { message, messages, answer, score, problem, usage } = said ?? {};
+  const wishes = message?.toolCalls?.map(({ name, arguments: args }) => `${name}(${args})`) ?? [];
+  const words = answer ?? score ?? (message ?? messages?.at(-1))?.content;
+  return {
+    detail: short([words, ...wishes, problem].filter(Boolean).join(' · ')),
+    tokens: usage?.totalTokens ?? 0,
+  };
 }
 
 const failureText = (failure: temporal.api.failure.v1.IFailure | null | undefined): string =>

@@ -62,6 +62,17 @@ test('a replay tells what was decided, turn by turn', async () => {
   ]);
 });
 
+test.each([
+  ['memory-ok', 'memory.read', 'memory.read 1'],
+  ['memory-ok', 'memory.write.1', ''],
+  ['engine-ok', 't001.ann.engine.1', 'ann 1'],
+  ['evaluators-ok', 'evaluator.1', 'first 1'],
+  ['output-repaired', 't001.ann.model.2', 'bad · It is bad.'],
+])('of %s it tells what %s answered', async (name, id, detail) => {
+  const { decisions } = await replay(await read(name), 'query');
+  expect(decisions.find((decision) => decision.id === id)).toMatchObject({ outcome: 'answered', detail });
+});
+
 test('a replay names the runs of nested teams', async () => {
   const { nested } = await replay(await read('graph-nested'), 'query');
   expect(nested).toEqual([
