@@ -176,14 +176,15 @@ test('newer spellings mean what they say: headers, parameters of the Query, the 
   expect(await statusOf(cluster, 'lesson')).toMatchObject({ conversationId: 'bergen' });
 });
 
-test('answers of sample 16 are judged in all three ways', async () => {
+test('answers of sample 16 are judged in every way', async () => {
   const { evaluations } = await statusOf(cluster, 'lighthouse');
   expect(evaluations).toMatchObject([{ evaluatorName: 'judge', passed: true }]);
   const done = '--for=jsonpath={.status.phase}=done';
-  for (const name of ['judge-lighthouse-eval', 'short-answer'])
+  for (const name of ['judge-lighthouse-eval', 'short-answer', 'whole-query'])
     await cluster.kubectl(['wait', done, `evaluation/${name}`, '--timeout=30s']);
-  const table = await cluster.kubectl(['get', 'evaluation', 'short-answer']);
+  const table = await cluster.kubectl(['get', 'evaluations']);
   expect(table).toMatch(/short-answer\s+direct\s+done\s+0\.4\s+false/);
+  expect(table).toMatch(/whole-query\s+query\s+done\s+1\s+true/);
 }, 90_000);
 
 test('no finished call was made again', () => {
