@@ -6,7 +6,7 @@ import type { Decision } from '../worker/decisions.ts';
 import type { History, Replayed } from '../worker/replay.ts';
 import { addSettings, readSettings, UsageError } from './settings.ts';
 import { temporalAccess, temporalHelp } from './temporal-access.ts';
-import { workflowIdOfQuery } from './workflow-id-of-query.ts';
+import { withQuery } from './with-query.ts';
 
 const names = ['kubeconfig', 'context', 'temporalAddress', 'temporalNamespace'] as const;
 
@@ -40,7 +40,7 @@ Examples:
     const isFile = query.endsWith('.json');
     const runs = isFile
       ? fromFile(query)
-      : fromTemporal(workflowId ?? (await workflowIdOfQuery({ ...settings, query, namespace })), settings);
+      : fromTemporal(workflowId ?? (await workflowIdOf({ ...settings, query, namespace })), settings);
 
     const [{ replay }, { DefaultLogger, Runtime }] = await Promise.all([
       import('../worker/replay.ts'),
@@ -57,6 +57,9 @@ Examples:
     if (diverged) process.exitCode = 1;
   });
 }
+
+const workflowIdOf = (wanted: Parameters<typeof withQuery>[0]): Promise<string> =>
+  withQuery(wanted, ({ workflowId }) => Promise.resolve(workflowId));
 
 interface RecordedRun {
   readonly workflowId: string;

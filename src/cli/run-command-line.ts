@@ -6,6 +6,7 @@ import { demoCommand } from './demo.ts';
 import { devCommand } from './dev.ts';
 import { installCommand } from './install.ts';
 import { replayCommand } from './replay.ts';
+import { rerunCommand } from './rerun.ts';
 import { UsageError } from './settings.ts';
 import { version } from './version.ts';
 import { workerCommand } from './worker.ts';
@@ -63,12 +64,13 @@ Put it into a cluster:
 
 Look closer:
   ${name} replay my-query           what was decided, turn by turn, and whether this code still decides the same
+  ${name} rerun my-query            let a failed Query go on from the turn that failed; what was answered is kept
   ${name} controller --help         every flag with its environment variable and default
 `,
     );
 
   const inCluster = [installCommand, controllerCommand, workerCommand, brokerCommand];
-  const commands = [...inCluster, devCommand, demoCommand, replayCommand];
+  const commands = [...inCluster, devCommand, demoCommand, replayCommand, rerunCommand];
   for (const create of commands) program.addCommand(create(name).copyInheritedSettings(program));
   return program;
 }
