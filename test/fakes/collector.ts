@@ -103,7 +103,29 @@ export async function tracingWith(
 
 interface Wire {
   readonly key: string;
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value?: Readonly<Record<string, unknown>>;
+}
+
+interface WireRequest {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Wire[] };
+    readonly scopeSpans: readonly {
+      readonly scope: { readonly name: string };
+      readonly spans: readonly WireSpan[];
+    }[];
+  }[];
+}
+
+interface WireSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly startTimeUnixNano: number;
+  readonly endTimeUnixNano: number;
+  readonly attributes: readonly Wire[];
+  readonly events: readonly { readonly name: string; readonly attributes: readonly Wire[] }[];
+  readonly status?: { readonly code?: number; readonly message?: string };
 }
 
 const attributesOf = (wire: readonly Wire[]): Attributes =>
@@ -112,8 +134,7 @@ const attributesOf = (wire: readonly Wire[]): Attributes =>
 function decoded(body: Buffer): CollectedSpan[] {
   const type = root.lookupType('Request');
   const options = { longs: Number, bytes: String, arrays: true, objects: true, defaults: false };
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- plain JSON of the messages above
-  const { resourceSpans } = type.toObject(type.decode(body), options) as any;
+  const { resourceSpans } = type.toObject(type.decode(body), options) as WireRequest;
   const hex = (text = ''): string => Buffer.from(text, 'base64').toString('hex');
   const spans: CollectedSpan[] = [];
   for (const { resource, scopeSpans } of resourceSpans) {
@@ -129,10 +150,7 @@ function decoded(body: Buffer): CollectedSpan[] {
           startMs: span.startTimeUnixNano / 1e6,
           endMs: span.endTimeUnixNano / 1e6,
           attributes: attributesOf(span.attributes),
-          events: span.events.map(({ name, attributes }: { name: string; attributes: Wire[] }) => ({
-            name,
-            attributes: attributesOf(attributes),
-          })),
+          events: span.events.map(({ name, attributes }) => ({ name, attributes: attributesOf(attributes) })),
           status: (['unset', 'ok', 'error'] as const)[span.status?.code ?? 0] ?? 'unset',
           message: span.status?.message ?? '',
         });
