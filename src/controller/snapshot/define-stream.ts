@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import type { CanonicalQuery } from '../../api/canonical-query.ts';
 import type { Hash } from '../../api/snapshot.ts';
@@ -41,12 +41,21 @@ async function addressOf(namespace: string, read: Definitions): Promise<string |
     if (enabled !== 'true') return undefined;
     if (address) return address;
 
-    const ref = ServiceRef.safeParse(parseDocument(serviceRef).toJS());
+    const ref = ServiceRef.safeParse(yamlIn(serviceRef));
     if (!ref.success) return undefined;
     const service = await resolveValue({ from: 'service', ...ref.data }, namespace, read);
     return 'value' in service ? service.value : undefined;
   } catch (error) {
     if (error instanceof Unbuildable) return undefined;
     throw error;
+  }
+}
+
+/** Undefined where the text is no YAML, or some that refers to nothing or to itself. */
+function yamlIn(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
   }
 }

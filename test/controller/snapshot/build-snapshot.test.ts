@@ -1,26 +1,9 @@
 import type { AgentDefinition, QueriedDefinition, Snapshot } from '../../../src/api/snapshot.ts';
-import { buildSnapshot } from '../../../src/controller/snapshot/build-snapshot.ts';
 import type { Shelf } from './shelf.ts';
-import { asking, model, readFrom } from './shelf.ts';
+import { built, model, refused } from './shelf.ts';
 
-const limits = { toolRounds: 10, turns: 30, concurrency: 4 };
 const models = { default: model };
 const ask = (type: string, name: string): object => ({ targets: [{ type, name }] });
-
-async function built(shelf: Shelf, spec: object = {}): Promise<Snapshot> {
-  const result = await buildSnapshot(asking(spec), readFrom(shelf), limits);
-  if (!('snapshot' in result)) throw new Error(result.failure.message);
-  return result.snapshot;
-}
-
-async function refused(
-  shelf: Shelf,
-  spec: object = {},
-): Promise<{ type: string; message: string; missing?: boolean }> {
-  const result = await buildSnapshot(asking(spec), readFrom(shelf), limits);
-  if ('snapshot' in result) throw new Error('it was built');
-  return { ...result.failure, ...(result.missing && { missing: true }) };
-}
 
 const questionOf = (snapshot: Snapshot): unknown => snapshot.definitions[snapshot.question];
 

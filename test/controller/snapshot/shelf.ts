@@ -1,11 +1,14 @@
-import type { Access } from '../../../src/api/snapshot.ts';
+import type { Access, Snapshot } from '../../../src/api/snapshot.ts';
 import type { SeenQuery } from '../../../src/controller/ports.ts';
+import { buildSnapshot } from '../../../src/controller/snapshot/build-snapshot.ts';
 import type { Definition, Definitions, Resource } from '../../../src/controller/snapshot/definitions.ts';
 import { Unbuildable } from '../../../src/controller/snapshot/unbuildable.ts';
 
 /** Definitions in memory: `agents: { bot: spec }`, all in namespace `default` unless the name says `other/bot`. */
 export interface Shelf extends Partial<Record<Resource, Record<string, object>>> {
+  /** By name. */
   readonly labels?: Record<string, Record<string, string>>;
+  readonly annotations?: Record<string, Record<string, string>>;
   readonly configMaps?: Record<string, Record<string, string>>;
   readonly services?: Record<string, { name?: string; port: number }[]>;
   /** `agents default/bot`: what may not be read. */
@@ -13,14 +16,14 @@ export interface Shelf extends Partial<Record<Resource, Record<string, object>>>
 }
 
 export function readFrom(shelf: Shelf): (access: Access) => Definitions {
-  const { labels = {}, configMaps = {}, services = {}, forbidden = [] } = shelf;
+  const { labels = {}, annotations = {}, configMaps = {}, services = {}, forbidden = [] } = shelf;
 
   function allOf(resource: Resource): Definition[] {
     return Object.entries(shelf[resource] ?? {}).map(([path, spec]) => {
       const [namespace, name] = path.includes('/')
         ? (path.split('/') as [string, string])
         : ['default', path];
-      return { namespace, name, labels: labels[name] ?? {}, annotations: {}, spec };
+      return { namespace, name, labels: labels[name] ?? {}, annotations: annotations[name] ?? {}, spec };
     });
   }
 
@@ -65,3 +68,26 @@ export const model = {
   model: { value: 'gpt' },
   config: { openai: { baseUrl: { value: 'http://llm/v1' }, apiKey: { value: 'k' } } },
 };
+
+const limits = { toolRounds: 10, turns: 30, concurrency: 4 };
+
+/** The snapshot of a Query, by default one that asks the agent `bot`; `more` is what else is known of it. */
+export async function built(
+  shelf: Shelf,
+  spec: object = {},
+  more: Partial<SeenQuery> = {},
+): Promise<Snapshot> {
+  const result = await buildSnapshot({ ...asking(spec), ...more }, readFrom(shelf), limits);
+  if (!('snapshot' in result)) throw new Error(result.failure.message);
+  return result.snapshot;
+}
+
+/** Why there is none. */
+export async function refused(
+  shelf: Shelf,
+  spec: object = {},
+): Promise<{ type: string; message: string; missing?: boolean }> {
+  const result = await buildSnapshot(asking(spec), readFrom(shelf), limits);
+  if ('snapshot' in result) throw new Error('it was built');
+  return { ...result.failure, ...(result.missing && { missing: true }) };
+}
