@@ -7,7 +7,7 @@ import type { EventRecorder } from './event-recorder.ts';
 export type Events = 'all' | 'errors' | 'none';
 
 /** One at a time, with a rest: an API server on a small machine takes several milliseconds for each. */
-export const gentle = { writers: 1, restMs: 20 } as const;
+export const gentle = { writers: 1, restMs: 50 } as const;
 
 /** Writes what is told of a Query as core/v1 Events of it (contract section 6.1). */
 export const queryEvents =
