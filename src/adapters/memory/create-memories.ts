@@ -10,7 +10,8 @@ import { createServices, type Service } from './memory-dialect.ts';
 import { memoryHeaders } from './memory-headers.ts';
 import { readConversation } from './read-conversation.ts';
 import { recent } from './recent.ts';
-import { fromWire, toWire } from './wire-messages.ts';
+import { wireMessage } from '../wire-message.ts';
+import { fromWire } from './wire-messages.ts';
 
 const timeoutMs = 30_000;
 /** The most that is read of a session, which the older dialect can only give as a whole. */
@@ -77,7 +78,7 @@ async function append(
   { messages, signal, idempotencyKey }: Append,
 ): Promise<void> {
   const headers = [...memoryHeaders, { name: 'idempotency-key', value: idempotencyKey }];
-  const wire = messages.map(toWire);
+  const wire = messages.map(wireMessage);
   const { address, session, query } = memory;
   const content = { conversation_id: session, query_id: query, messages: wire };
   const request = () =>
@@ -120,6 +121,6 @@ function words({ kind, status, message }: RemoteError): string {
 
 /** In any order: the service of contract section 5.3 does not keep that of messages it was given together. */
 function endsWith(kept: readonly Message[], messages: readonly Message[]): boolean {
-  const texts = (some: readonly Message[]) => some.map((one) => JSON.stringify(toWire(one))).toSorted();
+  const texts = (some: readonly Message[]) => some.map((one) => JSON.stringify(wireMessage(one))).toSorted();
   return isDeepStrictEqual(texts(kept.slice(-messages.length)), texts(messages));
 }

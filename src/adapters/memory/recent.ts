@@ -1,5 +1,5 @@
 import type { Message } from '../../api/transcript.ts';
-import { toWire } from './wire-messages.ts';
+import { wireMessage } from '../wire-message.ts';
 
 /** The most that is taken over from a conversation, in bytes of its messages as JSON. */
 export const historyBytesMax = 768 * 1024;
@@ -13,7 +13,7 @@ export function recent(messages: readonly Message[], bytesMax = historyBytesMax)
   let bytes = 0;
   while (first > 0) {
     const message = messages[first - 1] as Message;
-    bytes += Buffer.byteLength(JSON.stringify(toWire(message)));
+    bytes += Buffer.byteLength(JSON.stringify(wireMessage(message)));
     if (bytes > bytesMax) break;
     first -= 1;
   }

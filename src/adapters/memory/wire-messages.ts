@@ -1,33 +1,6 @@
 import type { Message, ToolCall } from '../../api/transcript.ts';
 import { RemoteError } from '../remote-error.ts';
 
-/** A message as OpenAI writes it (contract section 4.5): what is empty or absent is left out. */
-export function toWire(message: Message): object {
-  switch (message.role) {
-    case 'system':
-    case 'user':
-      return { role: message.role, content: message.content };
-    case 'tool':
-      return { role: 'tool', content: message.content, tool_call_id: message.toolCallId };
-    case 'assistant': {
-      const { content, name, toolCalls = [], refusal } = message;
-      return {
-        role: 'assistant',
-        ...(content && { content }),
-        ...(name && { name }),
-        ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(callToWire) }),
-        ...(refusal && { refusal }),
-      };
-    }
-  }
-}
-
-const callToWire = ({ id, name, arguments: text }: ToolCall) => ({
-  id,
-  type: 'function',
-  function: { name, arguments: text },
-});
-
 /**
  * What a memory holds, as messages. One of a role that no provider is given is left out; what is no message at all is a
  * RemoteError of kind `protocol` that says where it stands.

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import type { ChatRequest, OpenAiEndpoint, ToolFace } from '../../activities/ports.ts';
-import type { Message } from '../../api/transcript.ts';
+import { wireMessage } from '../wire-message.ts';
 import { coerceProperties } from './coerce-properties.ts';
 
 type ChatBody = OpenAI.ChatCompletionCreateParamsNonStreaming;
@@ -23,32 +23,6 @@ export function chatBody({ endpoint, messages, tools, output }: ChatRequest<Open
     ...(output && { response_format: { type: 'json_schema', json_schema: output } }),
   };
 }
-
-function wireMessage(message: Message): OpenAI.ChatCompletionMessageParam {
-  switch (message.role) {
-    case 'system':
-    case 'user':
-      return { role: message.role, content: message.content };
-    case 'tool':
-      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
-    case 'assistant': {
-      const { content, name, toolCalls = [], refusal } = message;
-      return {
-        role: 'assistant',
-        ...(content !== '' && { content }),
-        ...(name && { name }),
-        ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(wireToolCall) }),
-        ...(refusal && { refusal }),
-      };
-    }
-  }
-}
-
-const wireToolCall = ({ id, name, arguments: text }: { id: string; name: string; arguments: string }) => ({
-  id,
-  type: 'function' as const,
-  function: { name, arguments: text },
-});
 
 /** Of several tools with one name the last counts (contract section 4.9); a provider refuses the others. */
 function wireTools(tools: readonly ToolFace[]): OpenAI.ChatCompletionTool[] {
