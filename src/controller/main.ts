@@ -132,7 +132,7 @@ export async function runController(settings: ControllerSettings, signal: AbortS
       }),
     });
     for (const key of watches.queryKeys()) queue.add(key);
-    kinds = runKinds(connection, watches.definitions, { logger, metrics, mayAct });
+    kinds = runKinds(connection, watches.definitions, { logger, metrics, tracing, mayAct });
     evaluations = runEvaluations({ ...settings, connection, client, calls, ...watches, readAs, mayAct });
     hideState = showState(metrics, queue, watcher);
     await unless(signal, leadership ? untilAborted(leadership.lost) : new Promise<never>(() => {}));

@@ -1,10 +1,18 @@
+import type { createModels } from '../adapters/models/create-models.ts';
+import { replyAttributes, requestAttributes } from '../adapters/telemetry/model-attributes.ts';
 import { targetSpanIdOf, traceIdOf } from '../adapters/telemetry/span-ids.ts';
+import { inTraceContext } from '../adapters/telemetry/trace-context.ts';
 import { serviceNameDefault, type Tracing } from '../adapters/telemetry/tracing.ts';
 import { canonicalQuery } from '../api/canonical-query.ts';
 import { isInvalid } from '../api/problems.ts';
 import type { QueryStatus } from '../api/query.ts';
 import { isFinished } from './lifetime.ts';
 import type { ControllerPorts, SeenQuery } from './ports.ts';
+
+type Complete = ReturnType<typeof createModels>['complete'];
+
+const tracer = 'ark/controller';
+const origin = { 'service.name': 'ark', component: 'ark-controller' } as const;
 
 /** One span for each start of a controller. */
 export function traceStartup(tracing: Tracing): void {
@@ -31,19 +39,41 @@ export function traced(ports: ControllerPorts, tracing: Tracing): ControllerPort
   };
 }
 
+/**
+ * The same question to a Model, as a span in a trace of its own. It names the Model by its resource and tells nothing of
+ * what the far side said: which values are Secrets is not known here.
+ */
+export const tracedProbe =
+  (complete: Complete, tracing: Tracing): Complete =>
+  async (request, options) => {
+    const { namespace, name } = request.endpoint;
+    const endpoint = { ...request.endpoint, model: `${namespace}/${name}`, properties: {} };
+    const attributes = { ...origin, ...requestAttributes({ ...request, endpoint }) };
+    const span = tracing.begin({ tracer, name: 'llm.chat_completion', isCall: true, attributes });
+    try {
+      const reply = await inTraceContext(span.traceparent, () => complete(request, options));
+      if (reply) span.set({ ...replyAttributes(reply), 'output.value': undefined });
+      span.end();
+      return reply;
+    } catch (error) {
+      const { type = 'error' } = error as { readonly type?: string };
+      span.end({ type, message: `Model ${namespace}/${name} did not answer; its status says why` });
+      throw error;
+    }
+  };
+
 function traceTargets(tracing: Tracing, query: SeenQuery, status: QueryStatus): void {
   const { namespace, name, uid, spec, createdAt } = query;
   const { startTime, completionTime } = status;
   const traceId = traceIdOf(uid);
   for (const [index, { target, content, failure }] of endsOf(query, status).entries()) {
     const span = tracing.begin({
-      tracer: 'ark/controller',
+      tracer,
       name: `query.${target.type}`,
       at: { traceId, spanId: targetSpanIdOf(uid, index) },
       startedAt: startTime ? new Date(startTime) : createdAt,
       attributes: {
-        'service.name': 'ark',
-        component: 'ark-controller',
+        ...origin,
         'target.type': target.type,
         'target.name': target.name,
         'query.name': name,

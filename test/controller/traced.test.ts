@@ -1,7 +1,9 @@
 import { targetSpanIdOf, traceIdOf } from '../../src/adapters/telemetry/span-ids.ts';
 import type { Tracing } from '../../src/adapters/telemetry/tracing.ts';
 import type { QueryStatus } from '../../src/api/query.ts';
-import { traced, traceStartup } from '../../src/controller/traced.ts';
+import { createModels } from '../../src/adapters/models/create-models.ts';
+import { traced, tracedProbe, traceStartup } from '../../src/controller/traced.ts';
+import { startScriptedModel } from '../../src/dev/scripted-model.ts';
 import { startCollector, tracingWith, type Collector } from '../fakes/collector.ts';
 import { settle, World, type Story } from '../fakes/world.ts';
 
@@ -133,4 +135,41 @@ test('a controller tells of its start', async () => {
       attributes: { 'service.name': 'ark-controller', 'service.version': 'dev' },
     },
   ]);
+});
+
+describe('the probe of a Model', () => {
+  test.each([
+    [
+      'answers',
+      { content: 'I know canary-key' },
+      { status: 'ok', attributes: { 'tokens.total': expect.any(Number) } },
+    ],
+    [
+      'refuses',
+      { status: 401, body: { error: { message: 'wrong key canary-key' } } },
+      { status: 'error', message: 'Model default/main did not answer; its status says why' },
+    ],
+  ])('that %s is a trace of its own, without a word of the far side', async (_, answer, expected) => {
+    const model = await startScriptedModel({ script: () => answer });
+    const endpoint = {
+      type: 'openai',
+      namespace: 'default',
+      name: 'main',
+      model: 'canary-model',
+      baseUrl: model.baseUrl,
+      apiKey: 'canary-key',
+      properties: { user: 'canary-property' },
+    } as const;
+    await tracedProbe(createModels().complete, tracing)(
+      { endpoint, messages: [{ role: 'user', content: 'Hello' }], tools: [] },
+      { signal: new AbortController().signal, timeoutMs: 5_000, idempotencyKey: 'probe' },
+    ).catch(() => undefined);
+
+    expect(await spans()).toMatchObject([{ name: 'llm.chat_completion', parentId: '', ...expected }]);
+    const [span] = collector.spans;
+    expect(span?.attributes).toMatchObject({ 'llm.model.name': 'default/main', 'gen_ai.system': 'openai' });
+    expect(model.requests[0]?.headers['traceparent']).toBe(`00-${span?.traceId}-${span?.spanId}-01`);
+    expect(collector.wire()).not.toContain('canary');
+    await model.close();
+  });
 });

@@ -9,6 +9,7 @@ import { createMcp } from '../../adapters/mcp/create-mcp.ts';
 import { createModels } from '../../adapters/models/create-models.ts';
 import type { Logger } from '../../adapters/telemetry/logger.ts';
 import type { ControllerMetrics } from '../../adapters/telemetry/metrics.ts';
+import type { Tracing } from '../../adapters/telemetry/tracing.ts';
 import {
   a2aServerKind,
   agentKind,
@@ -22,6 +23,7 @@ import {
 } from '../../api/kinds.ts';
 import type { Kind } from '../../api/kinds.ts';
 import { measured, reportFailures } from '../measure.ts';
+import { tracedProbe } from '../traced.ts';
 import type { Next, ObjectKey } from '../ports.ts';
 import type { Resource } from '../snapshot/definitions.ts';
 import { createWorkQueue } from '../work-queue.ts';
@@ -47,6 +49,8 @@ const showEveryMs = 5_000;
 export interface KindsOptions {
   readonly logger: Logger;
   readonly metrics: ControllerMetrics;
+  /** Absent where nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   /** Whether this process leads at this moment. */
   readonly mayAct: () => boolean;
 }
@@ -65,7 +69,7 @@ export interface Kinds {
 export function runKinds(
   connection: KubernetesConnection,
   views: Readonly<Record<Resource, ObjectView<KubernetesObject>>>,
-  { logger, metrics, mayAct }: KindsOptions,
+  { logger, metrics, tracing, mayAct }: KindsOptions,
 ): Kinds {
   const stopped = new AbortController();
   const mcp = createMcp();
@@ -114,7 +118,9 @@ export function runKinds(
     for (const object of views[plural].values()) queue.add(keyText(keyOf(object)));
   }
 
-  run(modelKind, reconcileModel, { ...everyKind(modelKind), complete: createModels().complete });
+  const { complete } = createModels();
+  const probe = tracing ? tracedProbe(complete, tracing) : complete;
+  run(modelKind, reconcileModel, { ...everyKind(modelKind), complete: probe });
   run(toolKind, reconcileTool, everyKind(toolKind));
   run(memoryKind, reconcileMemory, everyKind(memoryKind));
   run(evaluatorKind, reconcileEvaluator, everyKind(evaluatorKind));
