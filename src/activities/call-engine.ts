@@ -6,6 +6,7 @@ import type { Effects } from './effects.ts';
 import { endpointOf } from './endpoint.ts';
 import { CallFailure, during, isRemoteError, remoteFailure } from './failures.ts';
 import { ask } from './question.ts';
+import { streaming } from './streaming.ts';
 import { createValues } from './values.ts';
 
 /** Lets an engine, or an A2A server, answer once for an agent. Temporal does the repeating. */
@@ -14,11 +15,13 @@ export const callEngine =
   (input: EngineCall): Promise<EngineReply> =>
     answersInto(effects, input.slot, async (step) => {
       const agent = await effects.definitions.get(step, input.definition, 'engine-agent');
-      const { engine } = agent;
+      const { engine, name } = agent;
       try {
-        return engine.type === 'a2a'
-          ? await askServer(effects, step, input, agent, engine)
-          : await askEngine(effects, step, input, agent, engine);
+        return await streaming(effects, step, input, { agent: name }, () =>
+          engine.type === 'a2a'
+            ? askServer(effects, step, input, agent, engine)
+            : askEngine(effects, step, input, agent, engine),
+        );
       } catch (error) {
         throw isRemoteError(error)
           ? remoteFailure(error, { unavailable: 'EngineUnavailable', rejected: 'EngineRejected' })

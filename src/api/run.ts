@@ -139,7 +139,7 @@ export interface ModelCall {
 }
 
 /** Lets an engine, or an A2A server, answer for an agent. */
-export type EngineCall = Pick<ModelCall, 'definition' | 'question' | 'before' | 'slot'>;
+export type EngineCall = Pick<ModelCall, 'definition' | 'question' | 'before' | 'slot' | 'stream'>;
 
 /** Reads what is remembered of the conversation into a slot. */
 export interface MemoryRead {

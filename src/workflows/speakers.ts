@@ -112,7 +112,15 @@ function engineTurn(stage: Stage, agent: AgentPlan, before: View): Promise<TurnT
           activityId: activityId(turn, agent.name, 'engine', 1),
           summary: summary(`turn ${turn} · ${agent.name} · engine ${agent.model}`),
         },
-        [{ definition: agent.definition, question: question(stage), before: spoken(before), slot }],
+        [
+          {
+            definition: agent.definition,
+            question: question(stage),
+            before: spoken(before),
+            slot,
+            stream: stage.stream,
+          },
+        ],
       );
       ledger.spend(turn, { ...usage, modelCalls: 1 });
       return { said: [log.keep(slot, ...messages)], last: messages.at(-1), ends: false, usage };

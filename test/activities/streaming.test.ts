@@ -60,9 +60,29 @@ function world(address = broker.url) {
     tools: [],
     access,
   };
+  run.definitions['engine-agent'] = {
+    kind: 'engine-agent',
+    namespace: 'default',
+    name: 'smith',
+    prompt: { text: '' },
+    engine: {
+      type: 'engine',
+      namespace: 'default',
+      name: 'forge',
+      address: { value: model.url },
+      protocol: 'execute',
+      model: main,
+      description: '',
+      parameters: [],
+    },
+    tools: [],
+    access,
+  };
   const runs = new FakeRuns(run);
   const activities = createActivities(portsWith({ 'default/keys/main': 'canary-key' }));
   const attempted = { run: run.ref, runs, activityId: 't001.bot.model.1' };
+  const stream = { definition: 'stream', target: 'team/trip', team: 'trip' };
+  const question = { hash: 'q', text: 'Hi' };
   return {
     query,
     call: `${run.ref.runId}:t001.bot.model.1`,
@@ -70,11 +90,15 @@ function world(address = broker.url) {
       inActivity({ ...attempted, ...attempt }, () =>
         activities.callModel({
           definition: 'agent',
-          question: { hash: 'q', text: 'Hi' },
+          question,
           slot: 0,
-          stream: { definition: 'stream', target: 'team/trip', team: 'trip' },
+          stream,
           ...input,
         }),
+      ),
+    askEngine: () =>
+      inActivity(attempted, () =>
+        activities.callEngine({ definition: 'engine-agent', question, slot: 0, stream }),
       ),
     end: () =>
       inActivity({ ...attempted, activityId: 'stream.end' }, () =>
@@ -127,6 +151,27 @@ test('readers are told to drop what an earlier attempt has written', async () =>
     'restart' in ark ? ark['restart'] : choices[0]?.delta.content,
   );
   expect(words.slice(0, -1)).toEqual(['Hel', { call }, 'Hel', 'lo', '']);
+});
+
+test('an answer that comes whole all the same is read in one piece', async () => {
+  answer = { body: JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'whole' } }] }) };
+  const { ask, end, query } = world();
+  await ask();
+  await end();
+  const [first, ...rest] = await chunksOf(query);
+  expect(first).toMatchObject({ ...piece('whole', 'stop'), id: expect.any(String), ark: { agent: 'bot' } });
+  expect(rest).toHaveLength(1);
+});
+
+test('what an engine answers is read message by message', async () => {
+  const said = (content: string) => ({ role: 'assistant', content });
+  answer = { body: JSON.stringify({ messages: [said('Hello'), said('there')] }) };
+  const { askEngine, end, query, call } = world();
+  await askEngine();
+  await end();
+  const chunks = await chunksOf(query);
+  expect(chunks.slice(0, -1).map(({ choices }) => choices[0]?.delta.content)).toEqual(['Hello', 'there']);
+  expect(chunks[0]?.ark).toMatchObject({ target: 'team/trip', team: 'trip', agent: 'smith', call });
 });
 
 test('a call that nobody reads along is not streamed', async () => {
