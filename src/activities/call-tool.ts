@@ -113,7 +113,7 @@ async function answerOf(
     case 'mcp': {
       const resolve = () => resolveServer({ ports }, step, tool.server, access);
       return useOnce(step, tool, resolve, (server, options) =>
-        ports.mcp.call(server, tool.toolName, args, options),
+        ports.mcp.call(server, tool.toolName, args, { ...options, timeoutMs: step.timeLeftMs() }),
       );
     }
   }
@@ -180,7 +180,6 @@ async function resolveTool(
   return { ...tool, headers, bodyParameters };
 }
 
-/** A call takes as long as the step has time: ARK never reads the server's timeout, which is for connecting here. */
 async function resolveServer(
   { ports }: Pick<Effects, 'ports'>,
   step: Step,
@@ -189,7 +188,7 @@ async function resolveServer(
 ): Promise<ResolvedMcpServer> {
   const values = createValues(ports, access, step);
   const [address, headers] = await Promise.all([values.text(server.address), values.headers(server.headers)]);
-  return { ...server, address, headers, timeoutMs: Math.max(server.timeoutMs, step.timeLeftMs()) };
+  return { ...server, address, headers };
 }
 
 /** HTTP tools insist on an object or nothing (contract section 4.8); the others make do with what they get (4.9, 4.10). */

@@ -128,13 +128,13 @@ export interface RemoteError extends Error {
 export interface McpPort {
   /**
    * The text parts without separator, other parts as JSON. `isError` where the server says that its tool failed.
-   * Rejects with a `RemoteError`.
+   * The call may take `timeoutMs`, connecting before it `server.timeoutMs`. Rejects with a `RemoteError`.
    */
   call(
     server: ResolvedMcpServer,
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    options: CallOptions,
+    options: CallOptions & Timed,
   ): Promise<{ readonly content: string; readonly isError?: boolean }>;
 }
 

@@ -14,7 +14,7 @@ export interface CanonicalMcpServer {
   readonly address: Source;
   readonly transport: 'http' | 'sse';
   readonly headers: readonly NamedSource[];
-  /** For the connection and for each call. */
+  /** For the connection; a call may take as long as the Query has. */
   readonly timeoutMs: number;
   /** 0: its tools are listed once. */
   readonly pollMs: number;

@@ -8,7 +8,10 @@ export const McpServerSpec = z
     address: ValueSource.describe('Where the server is, with its path.'),
     transport: z.enum(['http', 'sse']).default('http').describe('http is MCP over streamable HTTP.'),
     headers: ServerHeaders.optional().describe('Sent with every request.'),
-    timeout: z.string().default('30s').describe('For the connection, and for each call of a tool.'),
+    timeout: z
+      .string()
+      .default('30s')
+      .describe('For the connection; a call of a tool may take as long as the Query has.'),
     pollInterval: Duration.default('1m').describe('How often its tools are listed; 0s for once.'),
     description: z.string().optional(),
   })

@@ -84,7 +84,7 @@ interface Endpoint {
 
 export interface McpServerDefinition extends Endpoint {
   readonly transport: 'http' | 'sse';
-  /** For the connection and for each call. */
+  /** For the connection; a call may take as long as the Query has. */
   readonly timeoutMs: number;
 }
 

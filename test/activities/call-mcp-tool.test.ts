@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { McpToolDefinition } from '../../src/api/snapshot.ts';
+import { startJournaledServer } from '../../src/dev/journaled-server.ts';
 import { FakeRuns, fakeRun, inActivity, type Attempt } from '../fakes/activity.ts';
 import { startMcpServer, type RunningMcpServer } from '../fakes/mcp-server.ts';
 import { access, portsWith } from '../fakes/ports.ts';
@@ -233,5 +235,24 @@ describe('a tool that must not be repeated', () => {
     });
     run = () => saying('mended');
     expect(await world(weather()).byAgent({ attempt: 2 })).toMatchObject({ message: { content: 'mended' } });
+  });
+});
+
+describe('the server’s own timeout', () => {
+  const within = (address: string, timeoutMs: number) => weather({ server: { ...at(address), timeoutMs } });
+
+  test('is for connecting: one that never answers is given up, and nothing was done', async () => {
+    const deaf = await startJournaledServer(() => 'hang');
+    const tool = { ...within(deaf.url, 300), repeatable: false };
+    await expect(world(tool).byAgent()).rejects.toMatchObject({ type: 'ToolTimeout', nonRetryable: false });
+    await deaf.close();
+  });
+
+  test('is not for a tool, which may think for longer', async () => {
+    const thinking = await startMcpServer({
+      tools: [{ name: 'get_weather', run: () => delay(600, saying('at last')) }],
+    });
+    expect(await contentOf(within(thinking.url, 300))).toBe('at last');
+    await thinking.stop();
   });
 });

@@ -37,11 +37,15 @@ test.each([
   ],
   ['days_between', { from: '2026-01-01', to: '2026-12-31' }, { content: '364 days' }],
 ])('%s %j', async (tool, args, result) => {
-  expect(await mcp.call(server(), tool, args, { signal, idempotencyKey: 'k' })).toEqual(result);
+  expect(await mcp.call(server(), tool, args, { signal, idempotencyKey: 'k', timeoutMs: 5_000 })).toEqual(
+    result,
+  );
 });
 
 test('a tool it does not have is refused', async () => {
-  await expect(mcp.call(server(), 'fly', {}, { signal, idempotencyKey: 'k' })).rejects.toMatchObject({
+  await expect(
+    mcp.call(server(), 'fly', {}, { signal, idempotencyKey: 'k', timeoutMs: 5_000 }),
+  ).rejects.toMatchObject({
     kind: 'refused',
   });
 });

@@ -123,12 +123,12 @@ export function createMcp({ version = '0', idleTimeoutMs: ttl = idleTimeoutMs }:
   }
 
   return {
-    async call(server, tool, args, { signal, idempotencyKey }) {
+    async call(server, tool, args, { signal, idempotencyKey, timeoutMs }) {
       const params = { name: tool, arguments: args, _meta: { 'arkwright/idempotency-key': idempotencyKey } };
       const result = await ask(
         server,
         ({ client }, limits) => client.request({ method: 'tools/call', params }, limits),
-        { signal, idempotencyKey, timeoutMs: server.timeoutMs, words: `failed to call MCP tool ${tool}` },
+        { signal, idempotencyKey, timeoutMs, words: `failed to call MCP tool ${tool}` },
       );
       return { content: await resultText(result), ...(result.isError && { isError: true }) };
     },

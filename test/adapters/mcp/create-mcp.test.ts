@@ -37,7 +37,7 @@ const address = (url: string, more: Partial<ResolvedMcpServer> = {}): ResolvedMc
   ...more,
 });
 const call = (at: ResolvedMcpServer, name = 'echo', args = {}, signal = never) =>
-  mcp.call(at, name, args, { signal, idempotencyKey: 'run:call-1' });
+  mcp.call(at, name, args, { signal, idempotencyKey: 'run:call-1', timeoutMs: at.timeoutMs });
 const failureOf = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
