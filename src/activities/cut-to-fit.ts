@@ -4,6 +4,9 @@ import { CallFailure } from './failures.ts';
 /** An activity's result of 5 MB hangs until its timeout; this leaves room for what travels beside the message. */
 const messageBytesMax = 1024 * 1024 - 4096;
 
+/** A message that has to be cut shorter than this would be nothing but the mark of that. */
+const shareBytesMin = 256;
+
 /**
  * The message as it can travel: at most 1 MiB of JSON. A longer answer is cut and says so; a message that is too
  * large for other reasons (the arguments of its tool calls) cannot be used at all.
@@ -23,11 +26,33 @@ export function cutToFit<M extends Message>(message: M, bytesMax = messageBytesM
   return { ...message, content: headWithin(message.content, room) + marker };
 }
 
-/** The messages as they can travel together; where they are too large, each gets an equal share. */
+/**
+ * The messages as they can travel together: at most 1 MiB of JSON. Where they are too large, the longest are cut, all to
+ * the same length; too many of them cannot be used at all.
+ */
 export function cutAllToFit(messages: readonly Message[]): readonly Message[] {
-  if (bytesOf(messages) <= messageBytesMax) return messages;
-  const share = Math.floor(messageBytesMax / messages.length) - 1;
+  const bytes = bytesOf(messages);
+  if (bytes <= messageBytesMax) return messages;
+
+  const share = fairShare(messages.map(bytesOf), messageBytesMax - messages.length - 1);
+  if (share < shareBytesMin) {
+    throw new CallFailure(
+      'PayloadTooLarge',
+      `the ${messages.length} messages take ${bytes} bytes, more than the ${messageBytesMax} that can be kept; ask for less at a time`,
+    );
+  }
   return messages.map((message) => cutToFit(message, share));
+}
+
+/** The most that each may take so that all fit into `room`: what the short ones leave is the long ones'. */
+function fairShare(sizes: readonly number[], room: number): number {
+  let left = room;
+  for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
+    const share = Math.floor(left / (sizes.length - index));
+    if (size > share) return share;
+    left -= size;
+  }
+  return left;
 }
 
 /** The whole room counts as the round figure it is made from. */

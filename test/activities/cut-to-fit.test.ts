@@ -1,4 +1,4 @@
-import { cutToFit } from '../../src/activities/cut-to-fit.ts';
+import { cutAllToFit, cutToFit } from '../../src/activities/cut-to-fit.ts';
 import { bytesOf } from '../fakes/activity.ts';
 
 const mebibyte = 1024 * 1024;
@@ -25,4 +25,32 @@ test.each(['a', 'é', '漢', '😀', '\u0001', '"', '😀a'])(
 test('tool calls cannot be cut', () => {
   const toolCalls = [{ id: 'c1', name: 'save', arguments: 'x'.repeat(2 * mebibyte) }];
   expect(() => cutToFit({ role: 'assistant', content: '', toolCalls })).toThrow(/ask for less/);
+});
+
+describe('several messages', () => {
+  const saying = (content: string) => ({ role: 'assistant', content }) as const;
+
+  test('that fit together are left as they are', () => {
+    const messages = [saying('a'), saying('b'.repeat(mebibyte / 2))];
+    expect(cutAllToFit(messages)).toBe(messages);
+  });
+
+  test('that do not are cut until they do: the longest first, the short ones not at all', () => {
+    const messages = [
+      saying('short'),
+      saying('x'.repeat(2 * mebibyte)),
+      saying('y'.repeat(mebibyte)),
+      saying('z'),
+    ];
+    const cut = cutAllToFit(messages);
+    expect(bytesOf({ messages: cut })).toBeLessThanOrEqual(mebibyte);
+    expect(bytesOf({ messages: cut })).toBeGreaterThan(mebibyte - 8_192);
+    expect([cut[0], cut[3]]).toEqual([messages[0], messages[3]]);
+    expect(cut[1]?.content).toMatch(/^x+\n… \[cut: the answer was 2\.0 MiB, \d+ KiB is kept\]$/);
+  });
+
+  test('are too many where not even their beginnings fit', () => {
+    const messages = Array.from({ length: 100_000 }, () => saying('one of many'));
+    expect(() => cutAllToFit(messages)).toThrow(/100000 messages take \d+ bytes/);
+  });
 });

@@ -221,7 +221,7 @@ test('a server that hung up in between is connected to anew', async () => {
 test('a connection that idles is closed', async () => {
   const hasty = createMcp({ idleTimeoutMs: 50 });
   const { server, at } = await start();
-  await hasty.call(at, 'echo', {}, { signal: never, idempotencyKey: 'k' });
+  await hasty.call(at, 'echo', {}, { signal: never, idempotencyKey: 'k', timeoutMs: 5_000 });
   while (server.requests.at(-1)?.method !== 'DELETE') await new Promise((resolve) => setTimeout(resolve, 10));
   await hasty.close();
 });
