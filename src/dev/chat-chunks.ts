@@ -26,7 +26,7 @@ export interface Completion {
 }
 
 /** The same completion as server-sent events: word by word, with its usage at the end where the request asks for it. */
-export function streamOf({ choices, usage, ...head }: Completion, body: ChatBody): string {
+export function eventsOf({ choices, usage, ...head }: Completion, body: ChatBody): readonly string[] {
   const [{ message, finish_reason: finish }] = choices;
   const { content, tool_calls: calls = [], ...rest } = message;
   const chunkOf = (delta: object, finished: string | null = null) => ({
@@ -43,9 +43,7 @@ export function streamOf({ choices, usage, ...head }: Completion, body: ChatBody
     chunkOf({}, finish),
     ...(wishes?.include_usage ? [{ ...chunkOf({}), choices: [], usage }] : []),
   ];
-  return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]']
-    .map((data) => `data: ${data}\n\n`)
-    .join('');
+  return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`);
 }
 
 /** Each with the space that follows it, so that together they are the text. */

@@ -1,5 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 const requestBytesMax = 32 * 1024 * 1024;
 const requestsKeptMax = 10_000;
@@ -18,9 +20,13 @@ export interface JournaledRequest {
   readonly signal: AbortSignal;
 }
 
-/** What to send; `cut` breaks the connection in the middle of an answer, `hang` never answers. */
+/** What to send, whole or piece by piece; `cut` breaks the connection in the middle of an answer, `hang` never answers. */
 export type JournaledReply =
-  | { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string | AsyncIterable<string>;
+    }
   | 'cut'
   | 'hang';
 
@@ -136,5 +142,8 @@ function send(response: ServerResponse, reply: JournaledReply): void {
     return;
   }
   response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
-  response.end(reply.body ?? '');
+  const { body = '' } = reply;
+  if (typeof body === 'string') response.end(body);
+  // A caller that hangs up ends the pieces.
+  else pipeline(Readable.from(body), response).catch(() => undefined);
 }

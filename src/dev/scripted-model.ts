@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ChatBody, ScriptedReply } from './chat-wire.ts';
-import { streamOf, type Completion } from './chat-chunks.ts';
+import { eventsOf, type Completion } from './chat-chunks.ts';
 import { plausibleReply } from './plausible-reply.ts';
 import {
   startJournaledServer,
@@ -12,6 +12,8 @@ import {
 } from './journaled-server.ts';
 
 const charactersPerToken = 4;
+/** A streamed answer takes as long to begin as to say so many words of it. */
+const wordsPerDelay = 10;
 
 export interface ScriptedRequest {
   readonly body: ChatBody;
@@ -37,7 +39,7 @@ export type ScriptedAnswer = ScriptedReply | RawReply | 'cut' | 'hang';
 export interface ScriptedModelOptions {
   /** Default: a free one. */
   readonly port?: number;
-  /** How long the model thinks about each answer; default 0. */
+  /** How long the model thinks about each answer, and about ten words of one that it streams; default 0. */
   readonly delayMs?: number;
   /** Default: a plausible answer to any request. */
   readonly script?: Script;
@@ -71,7 +73,10 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
     if (!('status' in answer)) {
       const completion = completionOf(body, text, answer);
       return body['stream'] === true
-        ? { headers: { 'content-type': 'text/event-stream' }, body: streamOf(completion, body) }
+        ? {
+            headers: { 'content-type': 'text/event-stream' },
+            body: paced(eventsOf(completion, body), delayMs / wordsPerDelay),
+          }
         : { body: JSON.stringify(completion) };
     }
 
@@ -119,6 +124,13 @@ function completionOf(body: ChatBody, text: string, reply: ScriptedReply): Compl
     ],
     usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
   };
+}
+
+async function* paced(events: readonly string[], pauseMs: number): AsyncGenerator<string, void> {
+  for (const event of events) {
+    if (pauseMs > 0) await after(pauseMs, undefined, { ref: false });
+    yield event;
+  }
 }
 
 const tokensIn = (text: string): number => Math.max(1, Math.ceil(text.length / charactersPerToken));
