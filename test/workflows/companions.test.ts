@@ -213,10 +213,28 @@ describe('a stream', () => {
     expect(times(play, 'stream.end')).toBe(1);
   });
 
+  test('says of each answer for which target and which team it is', async () => {
+    const outer: TeamPlan = {
+      type: 'team',
+      name: 'outer',
+      strategy: 'sequential',
+      members: [...agents('cem'), { type: 'team', name: 'trip' }],
+    };
+    const play = await theatre.play({
+      targets: [...ann, target('team', 'outer')],
+      teams: [outer, trip('bob', 'dan')],
+      isStreamed: true,
+    });
+    await play.ended();
+    expect(play.heard('stream of ann')).toEqual(['user: agent/ann undefined']);
+    expect(play.heard('stream of cem')).toEqual(['user: team/outer outer']);
+    expect(play.heard('stream of dan')).toEqual(['user: team/outer trip']);
+  });
+
   test('is ended before the evaluators are asked', async () => {
     const play = await theatre.play({ targets: ann, isStreamed: true, evaluators: ['judge'] });
     await play.ended();
-    expect(play.asked).toEqual(['ann', 'stream.end', 'judge']);
+    expect(play.asked.slice(-2)).toEqual(['stream.end', 'judge']);
   });
 
   test('that cannot be ended fails nothing', async () => {

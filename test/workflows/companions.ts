@@ -16,7 +16,7 @@ export interface Companions {
    * is to be remembered of the first target.
    */
   readonly isRemembered?: true;
-  /** `stream.end` is told that no more will come. */
+  /** `stream of ann` is told for whom she speaks; `stream.end`, that no more will come. */
   readonly isStreamed?: true;
   /** Agents that engines answer for, who speak under the agents' names. */
   readonly engines?: readonly string[];
@@ -70,7 +70,11 @@ export function companionPorts(cue: Cue): CompanionPorts {
       problem: (_, answer) => Promise.resolve(answer.startsWith('bad') ? 'It is bad.' : undefined),
     },
     streams: {
-      open: () => ({ write() {}, restart() {}, end: () => Promise.resolve() }),
+      open({ address, about: { target, team, agent } }, signal) {
+        const about = { role: 'user', content: `${target} ${team}` } as const;
+        const told = cue(`${address}/stream of ${agent}`, [about], signal);
+        return { write() {}, restart() {}, end: async () => void (await told) };
+      },
       complete: async ({ address }, signal) => void (await cue(`${address}/stream.end`, [], signal)),
     },
   };
