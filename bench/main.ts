@@ -224,10 +224,9 @@ function definitions(): string {
   ].join('\n');
 }
 
-/** The processor time each process takes from now on, divided by the number of things done: a figure that a busy machine changes little. */
-async function cpuSpent(stack: Stack): Promise<(things: number) => Promise<string>> {
-  const names = stack.processes;
-  const read = () => Promise.all(names.map((name) => cpuMs(stack.pid(name))));
+/** The processor time each process takes from now on, for each thing done: a busy machine changes it little. */
+async function cpuSpent({ processes: names, pid }: Stack): Promise<(things: number) => Promise<string>> {
+  const read = () => Promise.all(names.map((name) => cpuMs(pid(name))));
   const before = await read();
   return async (things) => {
     const after = await read();

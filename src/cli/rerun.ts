@@ -64,7 +64,7 @@ async function reset(
       workflowExecution: { workflowId, runId },
       workflowTaskFinishEventId: point.workflowTaskEventId,
       // The same again is the same reset: a command whose reply was lost may be repeated.
-      requestId: `${runId}:${point.workflowTaskEventId}`,
+      requestId: `${runId}:${String(point.workflowTaskEventId)}`,
       reason: `arkwright rerun from ${point.id}`,
     });
     return point;

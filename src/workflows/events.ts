@@ -54,8 +54,8 @@ export async function told<R extends object>(
     events.tell({ query, reason: `${kind}Error`, name, facts, durationMs, error: failure.message });
   } else {
     const { facts: more, only, tokens } = failure ? {} : ending(end);
-    const told = only ?? { ...facts, ...more };
-    events.tell({ query, reason: `${kind}Complete`, name, facts: told, durationMs, tokens });
+    const said = only ?? { ...facts, ...more };
+    events.tell({ query, reason: `${kind}Complete`, name, facts: said, durationMs, tokens });
   }
   return end;
 }

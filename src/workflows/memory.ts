@@ -56,7 +56,13 @@ export async function memorised(stage: Stage, index: number, turn: TurnTaken): P
           activityId: `memory.write.${index + 1}`,
           summary: `what ${targets[index]?.name} said, to be remembered`,
         },
-        [{ definition: memory, question: question({ ...stage, target: index || undefined }), said: turn.said }],
+        [
+          {
+            definition: memory,
+            question: question({ ...stage, target: index || undefined }),
+            said: turn.said,
+          },
+        ],
       );
       return turn;
     } catch (error) {

@@ -19,9 +19,10 @@ import { inOrder } from './in-order.ts';
 import { judged } from './judgement.ts';
 import { memorised, remembered } from './memory.ts';
 import type { TurnTaken } from './run-team.ts';
-import { agentTurn, modelTurn, planned, teamTurns, toolTurn } from './speakers.ts';
+import { agentTurn, modelTurn, toolTurn } from './speakers.ts';
 import { forTarget, openStage, thisRun, type Stage } from './stage.ts';
 import { streamEnded } from './stream.ts';
+import { planned, teamTurns } from './team-turns.ts';
 import { carriedState } from './team-workflow.ts';
 import { seenFromOutside } from './view.ts';
 

@@ -4,8 +4,8 @@ import type { RunRef } from '../api/transcript.ts';
 import { createBoundary } from './boundary.ts';
 import { clip } from './clip.ts';
 import { endOfRun } from './failures.ts';
-import { teamTurns } from './speakers.ts';
 import { openStage, thisRun } from './stage.ts';
+import { teamTurns } from './team-turns.ts';
 import { seenFromOutside } from './view.ts';
 
 const lastBytesMax = 128 * 1024;

@@ -89,7 +89,7 @@ describe('an answer that is none', () => {
     ['refused', 404, '{}', 'status', '404 Not Found'],
     ['not the one status agreed on', 202, '{}', 'status', '202 Accepted'],
   ])('%s', async (_, status, body, kind, message) => {
-    const url = await serve((_, response) => void response.writeHead(status).end(body));
+    const url = await serve((_request, response) => void response.writeHead(status).end(body));
     const outcome = getJson(http, `${url}/p?secret=1`, {
       ...limits,
       bytesMax: 64,

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { installInto, type InstallOptions } from '../../../src/adapters/install/install-into.ts';
 import { connectKubernetes, type KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
-import { group, kinds } from '../../../src/api/kinds.ts';
+import { group as arkGroup, kinds } from '../../../src/api/kinds.ts';
 import { startApiServer, type ApiServer } from '../../api/api-server.ts';
 
 // An API server that has just started on a busy machine takes its time.
@@ -45,7 +45,7 @@ describe('an installation', () => {
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['created']));
 
     for (const { plural, version } of kinds) {
-      const { status } = await server.call('GET', `/apis/${group}/${version}/${plural}`);
+      const { status } = await server.call('GET', `/apis/${arkGroup}/${version}/${plural}`);
       expect([plural, status]).toEqual([plural, 200]);
     }
   });
