@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { ScriptedAnswer } from '../../src/dev/scripted-model.ts';
 import { startCountingTool } from '../fakes/counting-tool.ts';
+import { startSampleEvaluator } from '../../src/dev/sample-evaluator.ts';
 import type { JournaledServer } from '../../src/dev/journaled-server.ts';
 import type { ProcessName } from '../../src/dev/stack.ts';
 import type { QueryStatus } from '../../src/api/query.ts';
@@ -29,10 +30,11 @@ const services = withSampleServices(cluster, {
   },
 });
 let tool: JournaledServer;
+let judge: JournaledServer;
 beforeAll(async () => {
-  tool = await startCountingTool();
+  [tool, judge] = await Promise.all([startCountingTool(), startSampleEvaluator({ port: 0 })]);
 });
-afterAll(() => tool.close());
+afterAll(() => Promise.all([tool.close(), judge.close()]));
 
 const resource = (kind: string, name: string, spec: object) => ({
   apiVersion: 'ark.mckinsey.com/v1alpha1',
@@ -56,6 +58,8 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
         tools: [{ type: 'custom', name: 'tick' }],
       }),
     ),
+    resource('Memory', 'kept', { address: { value: cluster.stack.brokerUrl } }),
+    resource('Evaluator', 'judge', { address: { value: `${judge.url}/evaluate` } }),
     resource('Team', 'sextet', {
       strategy: 'sequential',
       members: members.map((name) => ({ type: 'agent', name })),
@@ -65,6 +69,9 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
     resource('Query', `case-${n}`, {
       input: `case-${n}`,
       timeout: '10m',
+      memory: { name: 'kept' },
+      sessionId: `case-${n}`,
+      evaluators: [{ name: 'judge' }],
       targets: [{ type: 'team', name: 'sextet' }],
     }),
   );
@@ -74,10 +81,20 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
   await apply(queries);
 
   // Between kills the teams get on by a random number of calls; a failure prints what was done.
-  const victims: ProcessName[] = ['worker', 'controller', 'temporal', 'worker-2', 'worker', 'controller'];
+  const victims: ProcessName[] = [
+    'worker',
+    'controller',
+    'temporal',
+    'worker-2',
+    'broker',
+    'worker',
+    'broker',
+    'controller',
+  ];
   const log: string[] = [];
   for (const victim of victims) {
-    const until = services.model.total().finished + 5 + Math.floor(Math.random() * 25);
+    const some = 3 + Math.floor(Math.random() * 20);
+    const until = Math.min(services.model.total().finished + some, teams * 12 - some);
     await waitFor(() => services.model.total().finished >= until, {
       what: `call ${until}, after ${log.join(', ')}`,
       timeoutMs: 120_000,
@@ -101,29 +118,45 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
   );
 
   for (let n = 0; n < teams; n++) {
-    const { phase, responses, tokenUsage } = statuses.get(`case-${n}`) ?? {};
+    const { phase, responses, tokenUsage, evaluations } = statuses.get(`case-${n}`) ?? {};
     expect({
       log,
       phase,
+      judged: evaluations?.map(({ evaluatorName, passed }) => [evaluatorName, passed]),
       content: responses?.[0]?.content,
       calls: [tokenUsage?.modelCalls, tokenUsage?.toolCalls],
     }).toEqual({
       log,
       phase: 'done',
+      judged: [['judge', true]],
       content: `case-${n}: six heard 5`,
       calls: [12, 6],
+    });
+  }
+  // What was said is remembered once, and in order.
+  for (let n = 0; n < teams; n++) {
+    expect({ log, remembered: await remembered(`case-${n}`) }).toEqual({
+      log,
+      remembered: ['user', ...members.flatMap(() => ['assistant', 'tool', 'assistant'])],
     });
   }
   // What was recorded was never asked again: no call reached a server more often than Temporal handed it out, and each was
   // recorded once. (An answer that went out while its worker died was not recorded, and had to be asked for again.)
   const attempts = await recordedAttempts();
-  expect(attempts.size).toBe(teams * 12 + teams * 6);
+  const memoryAndJudge = 3;
+  expect(attempts.size).toBe(teams * (12 + 6 + memoryAndJudge));
   // The controller asks each Model whether it answers; no run knows of that.
-  const tooOften = [...services.model.calls(), ...tool.calls()].filter(
+  const tooOften = [...services.model.calls(), ...tool.calls(), ...judge.calls()].filter(
     ([key, { started }]) => !key.startsWith('probe-') && started > (attempts.get(key) ?? 0),
   );
   expect({ log, tooOften }).toEqual({ log, tooOften: [] });
 }, 900_000);
+
+async function remembered(session: string): Promise<readonly string[]> {
+  const response = await fetch(`${cluster.stack.brokerUrl}/messages/${session}`);
+  const { messages } = (await response.json()) as { messages: readonly { role: string }[] };
+  return messages.map(({ role }) => role);
+}
 
 /** How often Temporal handed out each call until its answer was recorded, by the call's idempotency key. */
 async function recordedAttempts(): Promise<Map<string, number>> {
