@@ -5,6 +5,8 @@ import type { Client } from '@temporalio/client';
 const callMsMax = 10_000;
 /** How long nobody else tries after one call could not reach Temporal. */
 const awayMs = 1_000;
+/** A call that meets its deadline ends a little later. */
+const endedMsMax = callMsMax + 2_000;
 
 export interface TemporalCalls {
   /** Runs a call that must end within ten seconds. */
@@ -12,8 +14,8 @@ export interface TemporalCalls {
   /** Runs a call that lasts until there is an answer, or until the signal aborts. */
   readonly longCall: <T>(signal: AbortSignal, call: () => Promise<T>) => Promise<T>;
   /**
-   * Resolves when no call is under way, after ten seconds at the latest. A channel that is closed earlier makes the
-   * client's next retry throw where nobody can catch it (SDK 1.24).
+   * From now on every new call is refused. Resolves when none is under way, after twelve seconds at the latest: a
+   * channel that is closed earlier makes the client's next retry throw where nobody can catch it (SDK 1.24).
    */
   readonly ended: () => Promise<void>;
 }
@@ -26,8 +28,11 @@ export function temporalCalls(client: Client): TemporalCalls {
   const underWay = new Set<Promise<unknown>>();
   let awayUntilMs = 0;
   let reason: unknown;
+  let isEnding = false;
 
-  async function tracked<T>(call: Promise<T>): Promise<T> {
+  async function tracked<T>(start: () => Promise<T>): Promise<T> {
+    if (isEnding) throw new Error('no more calls to Temporal: this process is about to end');
+    const call = start();
     underWay.add(call);
     try {
       return await call;
@@ -41,7 +46,7 @@ export function temporalCalls(client: Client): TemporalCalls {
       if (Date.now() < awayUntilMs)
         throw new Error('Temporal could not be reached a moment ago', { cause: reason });
       try {
-        return await tracked(client.withDeadline(Date.now() + callMsMax, call));
+        return await tracked(() => client.withDeadline(Date.now() + callMsMax, call));
       } catch (error) {
         if (isUnreachable(error)) {
           awayUntilMs = Date.now() + awayMs;
@@ -51,12 +56,13 @@ export function temporalCalls(client: Client): TemporalCalls {
       }
     },
 
-    longCall: (signal, call) => tracked(client.withAbortSignal(signal, call)),
+    longCall: (signal, call) => tracked(() => client.withAbortSignal(signal, call)),
 
     async ended() {
+      isEnding = true;
       const enough = new AbortController();
       const allEnded = Promise.allSettled(underWay);
-      await Promise.race([allEnded, sleep(callMsMax, undefined, { signal: enough.signal }).catch(() => {})]);
+      await Promise.race([allEnded, sleep(endedMsMax, undefined, { signal: enough.signal }).catch(() => {})]);
       enough.abort();
     },
   };

@@ -283,14 +283,15 @@ test('a run ended from outside is an error, a reset one goes on', async () => {
     error: 'the run was terminated: by hand',
   });
 
-  const { events } = await reset.fetchHistory();
-  const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
+  const firstTask = async () =>
+    (await reset.fetchHistory()).events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
+  await waitFor(async () => (await firstTask()) !== undefined, { what: 'the first task', timeoutMs: 30_000 });
   const { runId } = await temporal.workflowService.resetWorkflowExecution({
     namespace: temporal.options.namespace,
     reason: 'again',
     requestId: 'again',
     workflowExecution: { workflowId: reset.workflowId, runId: (await reset.describe()).runId },
-    workflowTaskFinishEventId: firstTask,
+    workflowTaskFinishEventId: await firstTask(),
   });
   answerAll();
 

@@ -291,7 +291,7 @@ describe('events', () => {
   test('are written beside the work, cut to what the server takes', async () => {
     const recorder = createEventRecorder(connection);
     recorder.record(about, { component, reason: 'Short', message: '{"name":"told"}' });
-    recorder.record(about, { component, type: 'Warning', reason: 'Long', message: '🧀'.repeat(1_000) });
+    recorder.record(about, { component, type: 'Warning', reason: 'Long', message: '🧀'.repeat(5_000) });
     await waitUntil(() => recorder.state().written === 2, { what: 'both events', timeoutMs });
     await recorder.close();
 
