@@ -310,17 +310,17 @@ interface Told {
   readonly involvedObject: { readonly name: string };
 }
 
-/** The Events of a Query once the last one is there, in the order in which they happened. */
-async function toldOf(name: string, last: string): Promise<readonly Told[]> {
+/** The Events of a Query once these are among them; worker and controller write at a pace of their own. */
+async function toldOf(name: string, ...awaited: readonly string[]): Promise<readonly Told[]> {
   let told: readonly Told[] = [];
   const selector = `involvedObject.kind=Query,involvedObject.name=${name}`;
   await waitFor(
     async () => {
       const list = await cluster.kubectl(['get', 'events', '-o', 'json', '--field-selector', selector]);
       told = (JSON.parse(list) as { items: readonly Told[] }).items;
-      return told.some(({ reason }) => reason === last);
+      return awaited.every((each) => told.some(({ reason }) => reason === each));
     },
-    { what: `the Event ${last} of ${name}`, timeoutMs: 60_000 },
+    { what: `Events ${awaited.join(' and ')} of ${name}`, timeoutMs: 60_000 },
   );
   return told;
 }
@@ -329,7 +329,7 @@ test('Events tell what a Query did, in the words that ARK’s command line reads
   await apply(query('told', 'hello'), query('told-refused', 'refuse 400'));
   await ended(cluster, 'told');
 
-  const told = await toldOf('told', 'QueryResolveComplete');
+  const told = await toldOf('told', 'QueryResolveComplete', 'TargetExecutionComplete');
   expect(told.map(({ reason }) => reason).toSorted()).toEqual([
     'AgentExecutionComplete',
     'AgentExecutionStart',
