@@ -75,6 +75,16 @@ test('a failure is told at every level that has a word for it', async () => {
   expect(one(play.told, 'LLMCallError').error).toBeTruthy();
 });
 
+test('a tool that ends the conversation says so, and so does the turn of its member', async () => {
+  const play = await theatre.play(team({ strategy: 'sequential' }), { ann: [{ tools: ['terminate'] }] });
+  await play.ended();
+
+  const terminated = { terminationMessage: 'TerminateTeam' };
+  expect(one(play.told, 'ToolCallComplete').facts).toEqual(terminated);
+  expect(one(play.told, 'TeamMemberComplete')).toMatchObject({ name: 'ann', facts: terminated });
+  expect(one(play.told, 'TeamExecutionComplete').name).toBe('default/crew');
+});
+
 const team = (more: object) => ({
   targets: [{ type: 'team', name: 'crew' }] as const,
   teams: [
