@@ -171,3 +171,57 @@ test('a selector tells whom its model named, and why that one speaks', async () 
     ['ann', 'fallback_no_match'],
   ]);
 });
+
+test('what a run uses beside its models is told around it, failures with their words', async () => {
+  const play = await theatre.play(
+    { targets: bot, isRemembered: true, engines: ['ann'], evaluators: ['judge', 'broken'] },
+    { 'memory.read': ['earlier'], ann: ['done'], judge: ['1'], broken: [{ fails: 'EvaluatorRejected' }] },
+  );
+  await play.ended();
+
+  const { uid } = play.told[0]!.query;
+  const reasons = play.told.map(({ reason }) => reason);
+  expect(reasons.slice(0, 9)).toEqual([
+    'QueryResolveStart',
+    'MemoryGetMessagesStart',
+    'MemoryGetMessagesComplete',
+    'AgentExecutionStart',
+    'ExecutorStart',
+    'ExecutorComplete',
+    'AgentExecutionComplete',
+    'MemoryAddMessagesStart',
+    'MemoryAddMessagesComplete',
+  ]);
+  expect(reasons.slice(9).toSorted()).toEqual([
+    'EvaluationComplete',
+    'EvaluationError',
+    'EvaluationStart',
+    'EvaluationStart',
+    'TargetExecutionComplete',
+  ]);
+  const inSession = { namespace: 'default', sessionId: uid };
+  expect(one(play.told, 'MemoryGetMessagesComplete').facts).toEqual({ ...inSession, messages: '1' });
+  expect(one(play.told, 'MemoryAddMessagesComplete').facts).toEqual({ ...inSession, messages: '2' });
+  expect(one(play.told, 'ExecutorComplete')).toMatchObject({
+    facts: { agent: 'default/ann', namespace: 'default' },
+    tokens: { totalTokens: 15 },
+  });
+  expect(one(play.told, 'EvaluationComplete').facts).toEqual({ namespace: 'default', evaluator: 'judge' });
+  expect(one(play.told, 'EvaluationError')).toMatchObject({
+    name: 'play',
+    facts: { evaluator: 'broken' },
+    error: expect.any(String) as string,
+  });
+});
+
+test('a Model that is asked directly is told by its own name', async () => {
+  const play = await theatre.play({ targets: [{ type: 'model', name: 'gpt', definition: 'gpt' }] });
+  await play.ended();
+  expect(play.told.map(line)).toEqual([
+    'QueryResolveStart play',
+    'ModelCallStart gpt',
+    'ModelCallComplete gpt',
+    'TargetExecutionComplete gpt',
+  ]);
+  expect(one(play.told, 'ModelCallStart').facts).toEqual({ model: 'gpt', type: 'direct' });
+});
