@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { conceal } from '../api/conceal.ts';
 import { failures, type FailureType } from '../api/failures.ts';
 import type { RemoteError, KnownError, SecretError } from './ports.ts';
 
@@ -136,22 +137,6 @@ const isKnown = (error: unknown): error is KnownError =>
 function unforeseen(error: unknown): CallFailure {
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new CallFailure('InternalError', `unforeseen error in an activity: ${what}`);
-}
-
-/** The longest first, so that no part of one is left standing where a shorter one is its beginning. */
-export function conceal(text: string, secrets: Iterable<string>): string {
-  const forms = [...secrets].flatMap((secret) => [
-    secret,
-    secret.trim(),
-    encodeURIComponent(secret),
-    JSON.stringify(secret).slice(1, -1),
-    // Of an address, which the system's errors name by its host alone.
-    URL.parse(secret)?.hostname ?? '',
-  ]);
-  return [...new Set(forms)]
-    .filter((form) => form !== '')
-    .toSorted((one, other) => other.length - one.length)
-    .reduce((clean, form) => clean.replaceAll(form, '[redacted]'), text);
 }
 
 const cut = (message: string): string =>

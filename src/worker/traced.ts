@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { conceal } from '../activities/failures.ts';
+import { conceal } from '../api/conceal.ts';
 import type { KnownError, Ports } from '../activities/ports.ts';
 import {
   replyAttributes,

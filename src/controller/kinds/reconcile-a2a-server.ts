@@ -6,7 +6,7 @@ import { contentHash } from '../snapshot/content-hash.ts';
 import { Unbuildable } from '../snapshot/unbuildable.ts';
 import { recheckMs } from './back-off.ts';
 import { resolveAddress, resolveHeaders, secretsAmong, shownValue } from './clear-values.ts';
-import { conceal } from './conceal.ts';
+import { fitToShow } from './fit-to-show.ts';
 import { makeOffers } from './make-offers.ts';
 import { agentOffer, ownerOf } from './offered-agent.ts';
 import type { A2aPort, AgentCard, SeenObject, ServerAddress, ServerPorts } from './ports.ts';
@@ -108,7 +108,7 @@ async function read(
     stopping.throwIfAborted();
     const why = deadline.aborted
       ? `the server did not show its card within ${cardMsMax / 1_000} s`
-      : conceal(error instanceof Error ? error.message : String(error), secrets);
+      : fitToShow(error instanceof Error ? error.message : String(error), secrets);
     await report({ message: why }, discovering, undiscovered);
     return undefined;
   }

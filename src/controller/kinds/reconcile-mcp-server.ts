@@ -6,7 +6,7 @@ import { contentHash } from '../snapshot/content-hash.ts';
 import { Unbuildable } from '../snapshot/unbuildable.ts';
 import { recheckMs } from './back-off.ts';
 import { resolveAddress, resolveHeaders, secretsAmong, shownValue } from './clear-values.ts';
-import { conceal } from './conceal.ts';
+import { fitToShow } from './fit-to-show.ts';
 import { makeOffers } from './make-offers.ts';
 import { ownerOf, toolOffers } from './offered-tools.ts';
 import type { ListedTool, McpPort, McpServerAddress, SeenObject, ServerPorts } from './ports.ts';
@@ -113,7 +113,7 @@ async function list(
     const { message, sent = true } = error as Error & { readonly sent?: boolean };
     const why = deadline.aborted
       ? `the server did not list its tools within ${listMsMax / 1_000} s`
-      : conceal(message, secrets);
+      : fitToShow(message, secrets);
     await report({ message: why }, ...(isUnconnected(message, sent) ? unconnected : unlisted(why)));
     return undefined;
   }

@@ -7,7 +7,7 @@ import type { Definitions } from '../snapshot/definitions.ts';
 import { Unbuildable } from '../snapshot/unbuildable.ts';
 import { backOffMs, recheckMs } from './back-off.ts';
 import { inClear, type Clear } from './clear-values.ts';
-import { conceal } from './conceal.ts';
+import { fitToShow } from './fit-to-show.ts';
 import type { ModelPorts, SeenObject, Values } from './ports.ts';
 import { secondsOf } from './report.ts';
 
@@ -140,7 +140,7 @@ async function ask(
     // Nobody waits any more: nothing is known of the Model.
     stopping.throwIfAborted();
     if (deadline.aborted) return `the model did not answer within ${probeTimeoutMs / 1_000} s`;
-    return conceal(error instanceof Error ? error.message : String(error), secrets);
+    return fitToShow(error instanceof Error ? error.message : String(error), secrets);
   }
 }
 
