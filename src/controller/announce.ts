@@ -2,26 +2,15 @@ import { canonicalQuery } from '../api/canonical-query.ts';
 import { isInvalid } from '../api/problems.ts';
 import type { QueryStatus } from '../api/query.ts';
 import type { RunEvent } from '../api/run-event.ts';
-import { isFinished } from './lifetime.ts';
 import type { ControllerPorts, SeenQuery } from './ports.ts';
+import { whenFinished } from './when-finished.ts';
 
 /**
  * The same ports, with the end of every Query told once (contract section 6.1): also of one that could not be started,
  * or whose run was ended from outside. What happens in between is told by the run.
  */
-export function announced(ports: ControllerPorts, tell: (event: RunEvent) => void): ControllerPorts {
-  const { queries } = ports;
-  return {
-    ...ports,
-    queries: {
-      ...queries,
-      async writeStatus(query, status) {
-        await queries.writeStatus(query, status);
-        if (isFinished(status) && !isFinished(query.status)) tell(endOf(query, status));
-      },
-    },
-  };
-}
+export const announced = (ports: ControllerPorts, tell: (event: RunEvent) => void): ControllerPorts =>
+  whenFinished(ports, (query, status) => tell(endOf(query, status)));
 
 function endOf({ namespace, name, uid, spec, createdAt }: SeenQuery, status: QueryStatus): RunEvent {
   const { phase, error, startTime, completionTime } = status;

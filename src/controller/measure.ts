@@ -1,8 +1,8 @@
 import type { Logger } from '../adapters/telemetry/logger.ts';
 import type { ControllerMetrics } from '../adapters/telemetry/metrics.ts';
-import { isFinished } from './lifetime.ts';
 import type { ControllerPorts, Next } from './ports.ts';
 import type { RunWatcher } from './run-watcher.ts';
+import { whenFinished } from './when-finished.ts';
 import type { WorkQueue } from './work-queue.ts';
 
 const showEveryMs = 5_000;
@@ -29,8 +29,8 @@ export function counted(
   ports: ControllerPorts,
   { runsStarted, queriesFinished }: ControllerMetrics,
 ): ControllerPorts {
-  const { queries, runs } = ports;
-  return {
+  const { runs } = ports;
+  const withStarts: ControllerPorts = {
     ...ports,
     runs: {
       ...runs,
@@ -40,14 +40,8 @@ export function counted(
         return run;
       },
     },
-    queries: {
-      ...queries,
-      async writeStatus(query, status) {
-        await queries.writeStatus(query, status);
-        if (isFinished(status)) queriesFinished.inc({ phase: status.phase });
-      },
-    },
   };
+  return whenFinished(withStarts, (_query, { phase }) => queriesFinished.inc({ phase }));
 }
 
 /** Shows the state of queue and watcher in the gauges until it is called again. */

@@ -6,8 +6,8 @@ import { serviceNameDefault, type Tracing } from '../adapters/telemetry/tracing.
 import { canonicalQuery } from '../api/canonical-query.ts';
 import { isInvalid } from '../api/problems.ts';
 import type { QueryStatus } from '../api/query.ts';
-import { isFinished } from './lifetime.ts';
 import type { ControllerPorts, SeenQuery } from './ports.ts';
+import { whenFinished } from './when-finished.ts';
 
 type Complete = ReturnType<typeof createModels>['complete'];
 
@@ -25,19 +25,8 @@ export function traceStartup(tracing: Tracing): void {
  * The same ports; when the status is written that makes a Query finished, each of its targets becomes a span, the
  * root of its calls (contract section 6.3). All of them span the run: a Query's targets are asked at the same time.
  */
-export function traced(ports: ControllerPorts, tracing: Tracing): ControllerPorts {
-  const { queries } = ports;
-  return {
-    ...ports,
-    queries: {
-      ...queries,
-      async writeStatus(query, status) {
-        await queries.writeStatus(query, status);
-        if (isFinished(status)) traceTargets(tracing, query, status);
-      },
-    },
-  };
-}
+export const traced = (ports: ControllerPorts, tracing: Tracing): ControllerPorts =>
+  whenFinished(ports, (query, status) => traceTargets(tracing, query, status));
 
 /**
  * The same question to a Model, as a span in a trace of its own. It names the Model by its resource and tells nothing of
