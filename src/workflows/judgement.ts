@@ -1,6 +1,7 @@
 import { proxyActivities, upsertMemo } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
 import type { EvaluationOutcome, Progress, TargetOutcome } from '../api/run.ts';
+import type { Snapshot } from '../api/snapshot.ts';
 import { clip } from './clip.ts';
 import { evaluation as evaluationOf, told } from './events.ts';
 import { failureOf } from './failures.ts';
@@ -23,11 +24,11 @@ export interface Judgement {
  * Asks all evaluators of the Query at once about its answers, and keeps their order (contract section 7.1). One that
  * fails scores 0 and says why: it never fails the Query.
  */
-export async function judged(stage: Stage, responses: readonly TargetOutcome[]): Promise<Judgement> {
-  const { evaluation } = stage.snapshot;
-  if (!evaluation) return { evaluations: [], isCanceled: false };
-
-  const { queried, evaluators } = evaluation;
+export async function judged(
+  stage: Stage,
+  { queried, evaluators }: NonNullable<Snapshot['evaluation']>,
+  responses: readonly TargetOutcome[],
+): Promise<Judgement> {
   const answers = responses.map(({ target, content }) => ({ target, content }));
   const turn = stage.ledger.nextTurn() - 1;
   const tokens = stage.ledger.usage().totalTokens;

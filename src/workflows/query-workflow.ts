@@ -71,10 +71,10 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
 async function concluded(stage: Stage, answers: readonly TargetOutcome[]): Promise<RunOutcome> {
   const responses = fitting(answers);
   const phase = phaseOf(responses);
-  if (phase !== 'done' || !stage.snapshot.evaluation) {
-    return { phase, responses, usage: stage.ledger.usage() };
-  }
-  const { evaluations, isCanceled } = await judged(stage, responses);
+  const { evaluation } = stage.snapshot;
+  if (phase !== 'done' || !evaluation) return { phase, responses, usage: stage.ledger.usage() };
+
+  const { evaluations, isCanceled } = await judged(stage, evaluation, responses);
   return { phase: isCanceled ? 'canceled' : phase, responses, usage: stage.ledger.usage(), evaluations };
 }
 
