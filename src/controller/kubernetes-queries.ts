@@ -1,4 +1,4 @@
-import { isConflict, isNotFound } from '../adapters/kubernetes/kubernetes-error.ts';
+import { isConflict, isNotFound, undefinedIfGone } from '../adapters/kubernetes/kubernetes-error.ts';
 import type { ObjectView } from '../adapters/kubernetes/object-store.ts';
 import { keyOf } from '../adapters/kubernetes/objects.ts';
 import type { KubernetesObject } from '../adapters/kubernetes/objects.ts';
@@ -134,7 +134,3 @@ function seen({ metadata, spec = {}, status = {} }: QueryObject): SeenQuery {
 
 /** As it will be read back: no fields that are undefined, no Dates. */
 const plain = (status: QueryStatus): object => JSON.parse(JSON.stringify(status)) as object;
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-}

@@ -42,6 +42,11 @@ export interface StatusBody {
 }
 
 export const isNotFound = (error: unknown): boolean => isReason(error, 'NotFound');
+
+/** For `catch`: undefined where the object is not there; any other error is thrown on. */
+export function undefinedIfGone(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
 export const isConflict = (error: unknown): boolean => isReason(error, 'Conflict');
 export const isAlreadyExists = (error: unknown): boolean => isReason(error, 'AlreadyExists');
 

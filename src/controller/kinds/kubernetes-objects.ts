@@ -1,4 +1,4 @@
-import { isNotFound } from '../../adapters/kubernetes/kubernetes-error.ts';
+import { undefinedIfGone } from '../../adapters/kubernetes/kubernetes-error.ts';
 import type { ObjectView } from '../../adapters/kubernetes/object-store.ts';
 import { keyOf } from '../../adapters/kubernetes/objects.ts';
 import type { KubernetesObject } from '../../adapters/kubernetes/objects.ts';
@@ -37,8 +37,4 @@ export function kubernetesObjects<Status extends object>(
 function seen<Status extends object>({ metadata, spec, status }: KubernetesObject): SeenObject<Status> {
   const { namespace = '', name, uid, annotations = {} } = metadata;
   return { namespace, name, uid, annotations, spec, status: status ?? {} };
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }

@@ -1,4 +1,9 @@
-import { isAlreadyExists, isConflict, isNotFound } from '../../adapters/kubernetes/kubernetes-error.ts';
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  undefinedIfGone,
+} from '../../adapters/kubernetes/kubernetes-error.ts';
 import type { ObjectView } from '../../adapters/kubernetes/object-store.ts';
 import { keyOf } from '../../adapters/kubernetes/objects.ts';
 import type { KubernetesObject } from '../../adapters/kubernetes/objects.ts';
@@ -52,8 +57,4 @@ export function kubernetesOffers(
 function existing(object: KubernetesObject): ExistingObject {
   const { uid, labels = {}, annotations = {}, ownerReferences: owners = [] } = object.metadata;
   return { ...keyOf(object), uid, labels, annotations, owners, spec: object.spec ?? {} };
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }

@@ -1,3 +1,4 @@
+import type { OwnerReference } from '../../adapters/kubernetes/objects.ts';
 import type { createModels } from '../../adapters/models/create-models.ts';
 import type { JsonSchema, SecretRef } from '../../api/snapshot.ts';
 import type { ObjectKey } from '../ports.ts';
@@ -110,14 +111,7 @@ export interface AgentCard {
 }
 
 /** Who a generated object belongs to: it goes when its owner goes. */
-export interface Owner {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
+export type Owner = OwnerReference;
 
 /** A Tool or an Agent that a server offers, as it should be. */
 export interface Offer extends ObjectKey {
