@@ -57,13 +57,18 @@ test.each<[JournaledReply, string, boolean]>([
   [{ status: 500 }, 'EvaluatorUnavailable', true],
   [{ status: 429 }, 'EvaluatorUnavailable', true],
   [{ status: 408 }, 'EvaluatorUnavailable', true],
-  ['hang', 'EvaluatorUnavailable', true],
   [{ status: 422 }, 'EvaluatorRejected', false],
   [{ body: 'oops' }, 'EvaluatorRejected', false],
   [{ body: '{"error":"no judge"}' }, 'EvaluatorRejected', false],
 ])('%j is %s', async (answer, type, retryable) => {
   reply = answer;
-  await expect(ask({ timeoutMs: 200 })).rejects.toMatchObject({ type, nonRetryable: !retryable });
+  await expect(ask()).rejects.toMatchObject({ type, nonRetryable: !retryable });
+});
+
+test('no answer in time is EvaluatorUnavailable', async () => {
+  reply = 'hang';
+  const timeout = { type: 'EvaluatorUnavailable', nonRetryable: false };
+  await expect(ask({ timeoutMs: 200 })).rejects.toMatchObject(timeout);
 });
 
 test('a secret that the evaluator quotes does not come back', async () => {
