@@ -3,7 +3,7 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   // A bound against hanging, not a measure: a busy machine is ten times slower than an idle one.
-  testTimeout: 60_000,
+  testTimeout: 300_000,
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

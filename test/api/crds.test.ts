@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -6,9 +5,6 @@ import { kinds, group } from '../../src/api/kinds.ts';
 import type { Condition } from '../../src/api/values.ts';
 import { startApiServer, until, type ApiServer } from './api-server.ts';
 import { asExpected, canonical, fixtures, type Manifest } from './fixtures.ts';
-
-// Two servers start, and kubectl asks them: seconds on an idle machine, more on a shared one.
-jest.setTimeout(300_000);
 
 let api: ApiServer;
 

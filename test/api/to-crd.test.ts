@@ -9,7 +9,7 @@ test('the committed CRDs are those of the schemas', async () => {
   // Rejects, with the names of the files, where the generator would write something else.
   const { stderr } = await promisify(execFile)(process.execPath, [generator, '--check']);
   expect(stderr).toBe('');
-}, 60_000);
+});
 
 describe('what a structural schema cannot say is refused when the CRD is made', () => {
   test.each([

@@ -5,10 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
-
-// Processes start slowly on a machine that is busy.
-jest.setTimeout(120_000);
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 

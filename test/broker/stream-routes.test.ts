@@ -182,7 +182,7 @@ test('what does not fit is said to be missing, and a slow reader is cut off by n
   expect(await broker.metric('readers_cut_off_total')).toMatch(
     /reason="(reader-too-slow|stream-dropped)"\} 1/,
   );
-}, 60_000);
+});
 
 test.each([
   ['not JSON', ['{"a":1}', 'hello'], 400, 'Line 2 is not a JSON object; the lines before it were taken'],

@@ -4,12 +4,8 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-// A process of its own for each question, on a machine that may be busy.
-jest.setTimeout(60_000);
-
 const subcommands = ['install', 'controller', 'worker', 'broker', 'dev', 'demo', 'replay'];
 
 let folder: string;

@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { createResources } from '../../src/adapters/kubernetes/resources.ts';
 import { becomeLeader, instanceName } from '../../src/controller/leader-election.ts';
 import type { Leadership, LeaderElectionOptions } from '../../src/controller/leader-election.ts';
 import { waitUntil } from '../../src/dev/wait-until.ts';
-import { bootMsMax, startCluster } from '../adapters/kubernetes/cluster.ts';
+import { startCluster } from '../adapters/kubernetes/cluster.ts';
 import type { Cluster } from '../adapters/kubernetes/cluster.ts';
-
-jest.setTimeout(bootMsMax);
 
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster();
-}, bootMsMax);
+});
 afterAll(() => cluster?.stop());
 
 const patienceMs = 60_000;

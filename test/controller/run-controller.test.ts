@@ -99,14 +99,14 @@ beforeAll(async () => {
     await createModel(behaviour);
     await createAgent(behaviour, behaviour);
   }
-}, 120_000);
+});
 
 afterAll(async () => {
   answerAll();
   await stopController?.();
   await stopWorker?.();
   await connection?.close();
-}, 60_000);
+});
 
 beforeEach(() => {
   released = new Promise<void>((resolve) => (answerAll = resolve));
@@ -182,7 +182,7 @@ test('a Query is answered, and its status says all there is to know', async () =
   expect(status.temporal?.url).toContain(encodeURIComponent(run.workflowId));
   expect(await run.staticSummary()).toBe('agent/answers · hi');
   expect(run.searchAttributes).toMatchObject({ ArkNamespace: ['default'], ArkTarget: ['agent/answers'] });
-}, 60_000);
+});
 
 test('a model that refuses is an error with its name', async () => {
   await ask('refused', 'refuses');
@@ -191,7 +191,7 @@ test('a model that refuses is an error with its name', async () => {
     error: expect.stringContaining('wrong key'),
     conditions: [{ reason: 'QueryErrored', message: expect.stringMatching(/^ModelUnauthorized: /) }],
   });
-}, 60_000);
+});
 
 test('cancel ends the run, for good', async () => {
   await ask('canceled', 'hangs');
@@ -206,7 +206,7 @@ test('cancel ends the run, for good', async () => {
   await edit('canceled', { spec: { cancel: false } });
   await pause(500);
   expect(await statusOf('canceled')).toMatchObject({ phase: 'canceled' });
-}, 60_000);
+});
 
 test('deletion ends the run before the object goes', async () => {
   await ask('deleted', 'hangs');
@@ -216,7 +216,7 @@ test('deletion ends the run before the object goes', async () => {
   await whenGone('deleted');
 
   expect((await run.describe()).status.name).toBe('CANCELLED');
-}, 60_000);
+});
 
 test('an object removed by force takes its run with it', async () => {
   await ask('forced', 'hangs');
@@ -227,7 +227,7 @@ test('an object removed by force takes its run with it', async () => {
 
   await expect(run.result()).rejects.toThrow('Workflow execution cancelled');
   expect((await run.describe()).status.name).toBe('CANCELLED');
-}, 60_000);
+});
 
 test('edits during the run do not lose its result', async () => {
   await ask('edited', 'hangs');
@@ -238,7 +238,7 @@ test('edits during the run do not lose its result', async () => {
   answerAll();
 
   expect(await whenPhase('edited', 'done')).toMatchObject({ message: 'hangs answered' });
-}, 60_000);
+});
 
 test('a run that ends while no controller is there is mirrored by the next one', async () => {
   await ask('away', 'hangs');
@@ -251,7 +251,7 @@ test('a run that ends while no controller is there is mirrored by the next one',
   stopController = startController();
 
   expect(await whenPhase('away', 'done')).toMatchObject({ message: 'hangs answered' });
-}, 60_000);
+});
 
 test('a Query created before the agent it asks is answered', async () => {
   await ask('hasty', 'late');
@@ -259,7 +259,7 @@ test('a Query created before the agent it asks is answered', async () => {
   await createAgent('late', 'answers');
 
   expect(await whenPhase('hasty', 'done', 'error')).toMatchObject({ phase: 'done' });
-}, 60_000);
+});
 
 test('a Query of an agent that never comes says so, and starts nothing', async () => {
   await ask('nobody', 'nobody');
@@ -271,7 +271,7 @@ test('a Query of an agent that never comes says so, and starts nothing', async (
     conditions: [{ message: expect.stringMatching(/^DefinitionNotFound: /) }],
   });
   expect(status).not.toHaveProperty('temporal');
-}, 60_000);
+});
 
 test('a run ended from outside is an error, a reset one goes on', async () => {
   await Promise.all([ask('terminated', 'hangs'), ask('reset', 'hangs')]);
@@ -296,7 +296,7 @@ test('a run ended from outside is an error, a reset one goes on', async () => {
   answerAll();
 
   expect(await whenPhase('reset', 'error', 'done')).toMatchObject({ phase: 'done', temporal: { runId } });
-}, 60_000);
+});
 
 test('Queries created while Temporal is away are answered when it is back', async () => {
   await cluster.stack.hold('temporal');
@@ -306,10 +306,10 @@ test('Queries created while Temporal is away are answered when it is back', asyn
   await cluster.stack.restart('temporal');
 
   expect(await whenPhase('patient', 'done')).toMatchObject({ message: 'answers answered' });
-}, 90_000);
+});
 
 test('ttl takes a finished Query away', async () => {
   await ask('brief', 'answers', { ttl: '1s' });
 
   expect(await whenGone('brief')).toBe(true);
-}, 60_000);
+});

@@ -95,4 +95,4 @@ test('dev writes what a shell needs when all is ready, keeps it true, and leaves
   }
   expect(await Promise.all(pids.map(isRunning))).toEqual(pids.map(() => false));
   expect(existsSync(join(dir, 'env'))).toBe(false);
-}, 300_000);
+});

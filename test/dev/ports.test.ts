@@ -28,7 +28,7 @@ test('the remembered ports are taken again if they are free, else others', async
   const { offset } = await claim({ remembered: 96 });
   expect(offset).toBe(96);
   expect((await claim({ remembered: 96 })).offset).not.toBe(96);
-}, 10_000);
+});
 
 test('an offset in use is refused with a sentence that says what to do', async () => {
   await claim({ wanted: 95 });
@@ -47,7 +47,7 @@ test('a stranger on one of the ports makes the whole offset unusable', async () 
   } finally {
     stranger.close();
   }
-}, 10_000);
+});
 
 test.each([-1, 1.5, offsetsMax])('an offset of %s is refused', async (wanted) => {
   await expect(claim({ wanted })).rejects.toThrow('whole number from 0 to 99');

@@ -15,18 +15,17 @@ import { measureTimerMs } from './measure-timer.ts';
 
 const report = () => undefined;
 const without = ['controller', 'broker', 'worker'] as const;
-const bootWithinMs = 240_000;
 
 let dir: string;
 let stack: Stack;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'arkwright-stack-'));
   stack = await startStack({ dir, report, without });
-}, bootWithinMs);
+});
 afterAll(async () => {
   await stack?.stop();
   await rm(dir, { recursive: true, force: true });
-}, bootWithinMs);
+});
 
 const servers = ['etcd', 'apiserver', 'controller-manager', 'temporal'] as const;
 
@@ -68,7 +67,7 @@ describe('a stack that has started', () => {
       serverVersion: { gitVersion: 'v1.34.3' },
     });
     await clusterWorks('comes-and-goes');
-  }, 60_000);
+  });
 
   test('collects what a deleted object owned', async () => {
     const owner = JSON.parse(await kubectl(stack, ['create', 'configmap', 'owner', '-o', 'json']));
@@ -92,7 +91,7 @@ describe('a stack that has started', () => {
       { what: 'the owned object to go' },
     );
     expect(left).toContain('configmap/kube-root-ca.crt');
-  }, 60_000);
+  });
 
   test('serves Temporal and its Web UI', async () => {
     await startWorkflow('seen');
@@ -113,7 +112,7 @@ describe('a stack that has started', () => {
     for (let attempt = 0; attempt < 7; attempt++)
       tookMs.push(await measureTimerMs(stack.temporalAddress, 100));
     expect(Math.min(...tookMs)).toBeLessThan(350);
-  }, 60_000);
+  });
 
   test('keeps to itself: other users of the machine cannot read its keys', async () => {
     for (const file of ['.', 'kubeconfig', 'credentials/tokens.csv', 'credentials/service-accounts.key']) {
@@ -134,22 +133,18 @@ describe('a killed server is back on its port, with its state:', () => {
     await startWorkflow('kept');
   });
 
-  test.each(servers)(
-    '%s',
-    async (name) => {
-      const before = stack.pid(name)!;
-      await stack.kill(name);
-      expect(await isRunning(before)).toBe(false);
+  test.each(servers)('%s', async (name) => {
+    const before = stack.pid(name)!;
+    await stack.kill(name);
+    expect(await isRunning(before)).toBe(false);
 
-      await stack.ready(name);
-      await stack.ready('apiserver'); // it is not ready while etcd is away
-      expect(stack.pid(name)).not.toBe(before);
-      await clusterWorks(`after-${name}`);
-      await kubectl(stack, ['get', 'configmap', 'kept']);
-      await waitFor(async () => (await workflowIds()).includes('kept'), { what: 'the workflow' });
-    },
-    120_000,
-  );
+    await stack.ready(name);
+    await stack.ready('apiserver'); // it is not ready while etcd is away
+    expect(stack.pid(name)).not.toBe(before);
+    await clusterWorks(`after-${name}`);
+    await kubectl(stack, ['get', 'configmap', 'kept']);
+    await waitFor(async () => (await workflowIds()).includes('kept'), { what: 'the workflow' });
+  });
 });
 
 test('a held process stays down until it is restarted', async () => {
@@ -159,7 +154,7 @@ test('a held process stays down until it is restarted', async () => {
 
   await stack.restart('temporal');
   expect((await fetch(stack.temporalUi)).status).toBe(200);
-}, 60_000);
+});
 
 test('state, addresses and credentials survive a restart of the whole; `fresh` starts empty', async () => {
   await kubectl(stack, ['create', 'configmap', 'survivor']);
@@ -181,7 +176,7 @@ test('state, addresses and credentials survive a restart of the whole; `fresh` s
   expect(await kubectl(stack, ['get', 'configmap', '-o', 'name'])).not.toContain('survivor');
   expect(await workflowIds()).toEqual([]);
   expect(await readFile(join(dir, 'not-ours'), 'utf8')).toBe('stays');
-}, 180_000);
+});
 
 describe('beside it', () => {
   let other: string;
@@ -214,7 +209,7 @@ describe('beside it', () => {
 
     const again = await startStack({ dir: other, report, without });
     await again.stop();
-  }, 180_000);
+  });
 
   test('a server that cannot start ends the start with its own words, and nothing is left', async () => {
     const started = await findOrBuildServers({ report });
@@ -228,7 +223,7 @@ describe('beside it', () => {
     // Nobody holds the folder any more, so nothing that belongs to it runs.
     const later = await startStack({ dir: other, report, without });
     await later.stop();
-  }, 120_000);
+  });
 
   test('a start that is given up leaves nothing running', async () => {
     const giveUp = new AbortController();
@@ -245,7 +240,7 @@ describe('beside it', () => {
     await expect(starting).rejects.toThrow('changed my mind');
     expect(ready).toHaveLength(1);
     await (await startStack({ dir: other, report, without })).stop();
-  }, 120_000);
+  });
 });
 
 test('a process that the stack does not have is named, with those it has', () => {

@@ -49,7 +49,7 @@ beforeAll(async () => {
       object('Evaluator', 'talkative', { address: { value: `${server.url}/evaluate` } }),
     ].join('\n'),
   );
-}, 60_000);
+});
 afterAll(() => server?.close());
 
 const answers: Readonly<Record<string, string>> = {
@@ -108,29 +108,25 @@ test.each<[string, Asked, unknown]>([
     { input: words, target: 'agent/brief', sessionId: 'long', memory: { name: 'broker' } },
     expect.stringMatching(/^system 14, (user 13, assistant \d+, )?user 10$/),
   ],
-])(
-  '%s passes, and status stays small',
-  async (what, { input, target, stream = false, ...spec }, content) => {
-    const [type = '', name = ''] = target.split('/');
-    const query = what.replaceAll(' ', '-').toLowerCase();
-    const manifest = {
-      apiVersion: 'ark.mckinsey.com/v1alpha1',
-      kind: 'Query',
-      metadata: {
-        name: query,
-        ...(stream && { annotations: { 'ark.mckinsey.com/streaming-enabled': 'true' } }),
-      },
-      spec: { input, targets: [{ type, name }], ...spec },
-    };
-    await cluster.kubectl(['create', '-f', '-'], JSON.stringify(manifest));
-    const status = await ended(cluster, query);
+])('%s passes, and status stays small', async (what, { input, target, stream = false, ...spec }, content) => {
+  const [type = '', name = ''] = target.split('/');
+  const query = what.replaceAll(' ', '-').toLowerCase();
+  const manifest = {
+    apiVersion: 'ark.mckinsey.com/v1alpha1',
+    kind: 'Query',
+    metadata: {
+      name: query,
+      ...(stream && { annotations: { 'ark.mckinsey.com/streaming-enabled': 'true' } }),
+    },
+    spec: { input, targets: [{ type, name }], ...spec },
+  };
+  await cluster.kubectl(['create', '-f', '-'], JSON.stringify(manifest));
+  const status = await ended(cluster, query);
 
-    expect({ phase: status.phase, error: status.error }).toEqual({ phase: 'done' });
-    expect(status.responses?.[0]?.content).toEqual(content);
-    expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(statusBytesMax);
-  },
-  120_000,
-);
+  expect({ phase: status.phase, error: status.error }).toEqual({ phase: 'done' });
+  expect(status.responses?.[0]?.content).toEqual(content);
+  expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(statusBytesMax);
+});
 
 test('who speaks after a long answer hears all of it', async () => {
   const spec = { input: 'a long answer', targets: [{ type: 'team', name: 'two' }] };
@@ -139,7 +135,7 @@ test('who speaks after a long answer hears all of it', async () => {
     phase: 'done',
     responses: [{ content: `system 5, assistant ${half}, user 13, assistant 0, tool ${half + 2}` }],
   });
-}, 120_000);
+});
 
 test('what an Evaluation is told is cut, and the Evaluation done', async () => {
   const evaluation = {
@@ -149,4 +145,4 @@ test('what an Evaluation is told is cut, and the Evaluation done', async () => {
   await cluster.kubectl(['create', '-f', '-'], object('Evaluation', 'long', evaluation));
   const done = '--for=jsonpath={.status.phase}=done';
   await cluster.kubectl(['wait', done, 'evaluation/long', '--timeout=30s']);
-}, 60_000);
+});

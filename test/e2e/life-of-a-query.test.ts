@@ -74,7 +74,7 @@ const asked = (question: string) =>
     timeoutMs: 60_000,
   });
 
-beforeAll(() => apply(agent), 60_000);
+beforeAll(() => apply(agent));
 
 /** The command as a person types it. */
 function arkwright(...words: readonly string[]) {
@@ -109,7 +109,7 @@ test('labels edited while it runs do not lose the result', async () => {
     phase: 'done',
     responses: [{ content: 'edited was worth waiting for' }],
   });
-}, 120_000);
+});
 
 test('429 with Retry-After is obeyed and 5xx and cut connections are retried', async () => {
   await apply(query('busy', 'busy bee'), query('flaky', 'flaky pastry'));
@@ -120,26 +120,22 @@ test('429 with Retry-After is obeyed and 5xx and cut connections are retried', a
   );
   expect(await ended(cluster, 'flaky')).toMatchObject({ phase: 'done', responses: [{ content: 'there' }] });
   expect(model.answers.get('flaky pastry')).toBe(3);
-}, 120_000);
+});
 
 test.each([
   ['400', 'ModelBadRequest'],
   ['401', 'ModelUnauthorized'],
   ['404', 'ModelNotFound'],
-])(
-  '%s fails at once, with the provider’s reason in status',
-  async (code, type) => {
-    await apply(query(`refused-${code}`, `refuse ${code}`));
-    const status = await ended(cluster, `refused-${code}`);
-    expect(status).toMatchObject({ phase: 'error', error: expect.stringContaining(`refused with ${code}`) });
-    expect(status.conditions?.[0]).toMatchObject({
-      reason: 'QueryErrored',
-      message: expect.stringMatching(`^${type}: `),
-    });
-    expect(model.answers.get(`refuse ${code}`)).toBe(1);
-  },
-  120_000,
-);
+])('%s fails at once, with the provider’s reason in status', async (code, type) => {
+  await apply(query(`refused-${code}`, `refuse ${code}`));
+  const status = await ended(cluster, `refused-${code}`);
+  expect(status).toMatchObject({ phase: 'error', error: expect.stringContaining(`refused with ${code}`) });
+  expect(status.conditions?.[0]).toMatchObject({
+    reason: 'QueryErrored',
+    message: expect.stringMatching(`^${type}: `),
+  });
+  expect(model.answers.get(`refuse ${code}`)).toBe(1);
+});
 
 test('cancel ends it canceled, for good, however often it is asked for', async () => {
   await apply(query('unwanted', 'hang unwanted'));
@@ -155,13 +151,13 @@ test('cancel ends it canceled, for good, however often it is asked for', async (
   await apply(query('after-unwanted', 'hello'));
   await ended(cluster, 'after-unwanted');
   expect((await statusOf(cluster, 'unwanted')).phase).toBe('canceled');
-}, 120_000);
+});
 
 test('cancelled before it began, nothing is started', async () => {
   await apply(query('never', 'hello never', { cancel: true }));
   expect(await ended(cluster, 'never')).toMatchObject({ phase: 'canceled' });
   expect(model.answers.has('hello never')).toBe(false);
-}, 120_000);
+});
 
 test('deleting it cancels its run and lets it go, also with the controller down in between', async () => {
   await apply(query('deleted', 'hang deleted'));
@@ -183,7 +179,7 @@ test('deleting it cancels its run and lets it go, also with the controller down 
     client.workflow.getHandle(temporal?.workflowId ?? '').describe(),
   );
   expect(['CANCELLED', 'TERMINATED']).toContain(status.name);
-}, 180_000);
+});
 
 test('a Query that ended while the controller was away is mirrored when it is back', async () => {
   await apply(query('away', 'busy away'));
@@ -192,7 +188,7 @@ test('a Query that ended while the controller was away is mirrored when it is ba
   await waitFor(() => model.answers.get('busy away') === 2, { what: 'the second call', timeoutMs: 60_000 });
   await cluster.stack.restart('controller');
   expect(await ended(cluster, 'away')).toMatchObject({ phase: 'done', responses: [{ content: 'at last' }] });
-}, 180_000);
+});
 
 test('a bad template is told in status, and nothing is started', async () => {
   await apply(query('bad-template', '{{name}}', { parameters: [{ name: 'other', value: 'x' }] }));
@@ -202,7 +198,7 @@ test('a bad template is told in status, and nothing is started', async () => {
     error: expect.stringMatching(/function "name" not defined/),
   });
   expect(status.temporal).toBeUndefined();
-}, 120_000);
+});
 
 test('a Query of an agent that is not there is refused; where nobody could be asked, its status says so', async () => {
   const lost = query('lost', 'unused', { targets: [{ type: 'agent', name: 'nobody' }] });
@@ -216,7 +212,7 @@ test('a Query of an agent that is not there is refused; where nobody could be as
   const status = await ended(cluster, 'lost');
   expect(status).toMatchObject({ phase: 'error', error: expect.stringMatching(/nobody/) });
   expect(status.temporal).toBeUndefined();
-}, 180_000);
+});
 
 test('a killed controller answers the API server again at the same address, with the same certificate', async () => {
   const registered = async () =>
@@ -225,13 +221,13 @@ test('a killed controller answers the API server again at the same address, with
   await cluster.stack.kill('controller', 'SIGKILL');
   await cluster.stack.ready('controller');
   expect(await registered()).toEqual(before);
-}, 180_000);
+});
 
 test('a Query without targets is refused by the API server, in ARK’s words', async () => {
   await expect(apply(query('aimless', 'hello', { targets: [] }))).rejects.toThrow(
     'at least one target or selector must be specified',
   );
-}, 60_000);
+});
 
 test('a deadline keeps its word', async () => {
   await apply(query('late', 'hang late', { timeout: '2s' }));
@@ -239,7 +235,7 @@ test('a deadline keeps its word', async () => {
     phase: 'error',
     error: expect.stringContaining('context deadline exceeded'),
   });
-}, 120_000);
+});
 
 test('after its ttl a finished Query is deleted', async () => {
   await apply(query('short-lived', 'hello short', { ttl: '3s' }));
@@ -251,7 +247,7 @@ test('after its ttl a finished Query is deleted', async () => {
     },
   );
   expect(model.answers.has('hello short')).toBe(true);
-}, 120_000);
+});
 
 test('a Secret’s value reaches the model and nothing else: no history, status, Event or log', async () => {
   await apply(
@@ -292,7 +288,7 @@ test('a Secret’s value reaches the model and nothing else: no history, status,
     spellings.some((spelling) => text.includes(spelling)),
   );
   expect(leaks.map(([place]) => place)).toEqual([]);
-}, 120_000);
+});
 
 test('`arkwright replay` says that this code decides what the run decided', async () => {
   await apply(query('replayed', 'hello replay'));
@@ -301,7 +297,7 @@ test('`arkwright replay` says that this code decides what the run decided', asyn
     status: 0,
     stdout: expect.stringMatching(/t001\.ann\.model\.1.*you said: hello replay.*decides the same/s),
   });
-}, 120_000);
+});
 
 interface Told {
   readonly type: string;
@@ -355,7 +351,7 @@ test('Events tell what a Query did, in the words that ARK’s command line reads
     name: 'told-refused',
     error: expect.stringContaining('refused with 400'),
   });
-}, 120_000);
+});
 
 const team = (name: string, ...members: object[]) => ({
   apiVersion: 'ark.mckinsey.com/v1alpha1',
@@ -379,7 +375,7 @@ test('the run of a nested team is found by its Query', async () => {
     await waitFor(async () => (await runs()).length === 2, { what: 'both runs', timeoutMs: 30_000 });
     expect(await runs()).toEqual(['queryWorkflow', 'teamWorkflow']);
   });
-}, 120_000);
+});
 
 test('`arkwright rerun` lets a failed team go on at the turn that failed', async () => {
   const ann = { type: 'agent', name: 'ann' };
@@ -403,4 +399,4 @@ test('`arkwright rerun` lets a failed team go on at the turn that failed', async
   expect((await statusOf(cluster, 'resumed')).responses?.[0]?.content).toBe('in a good mood');
   // The first turn was not paid for again.
   expect(services.model.total().started).toBe(askedBefore + 1);
-}, 120_000);
+});

@@ -48,7 +48,7 @@ export function withSampleServices(cluster: StackInTest, options: ScriptedModelO
     const kubectl = kubectlFor(cluster.stack);
     await applySampleModel(kubectl, scriptedModelAccess(services.model.baseUrl));
     await applySampleBroker(kubectl, cluster.stack.brokerUrl);
-  }, 60_000);
+  });
   afterAll(async () => {
     await services?.model.close();
     await Promise.all([...(services?.servers.values() ?? [])].map((server) => server.close()));

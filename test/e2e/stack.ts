@@ -14,10 +14,6 @@ export type StackInTest = {
 
 export type StackInTestOptions = Partial<Omit<StackOptions, 'dir' | 'signal'>>;
 
-/** Servers are built before the tests (`npm test` does); this is for booting them on a machine that is busy. */
-const bootWithinMs = 240_000;
-const stopWithinMs = 60_000;
-
 /**
  * One stack of real servers for the tests of this file, in a folder of its own, with the resource definitions installed:
  * booted before the first test, stopped after the last. With ARKWRIGHT_KEEP=1 the folder stays, for its logs.
@@ -29,13 +25,13 @@ export function withStack(options: StackInTestOptions = {}): StackInTest {
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'arkwright-test-'));
     running = await startStack({ report: () => undefined, install, ...options, dir });
-  }, bootWithinMs);
+  });
 
   afterAll(async () => {
     await running?.stop();
     if (process.env['ARKWRIGHT_KEEP']) console.log(`The stack's folder is ${dir}`);
     else await rm(dir, { recursive: true, force: true });
-  }, stopWithinMs);
+  });
 
   const stack = () => {
     if (!running) throw new Error('The stack is there from the first test on, not before.');
@@ -50,7 +46,7 @@ export function withStack(options: StackInTestOptions = {}): StackInTest {
 }
 
 const kubectlOutputMax = 64 * 1024 * 1024;
-const kubectlTimeoutMs = 60_000;
+const kubectlTimeoutMs = 150_000;
 
 /** For tests that start their stack themselves. */
 export function kubectl(stack: Stack, args: readonly string[], input = ''): Promise<string> {
@@ -71,7 +67,8 @@ export function kubectl(stack: Stack, args: readonly string[], input = ''): Prom
   });
 }
 
-const defaultWaitMs = 30_000;
+/** Against hanging only, as all bounds on what is meant to succeed. */
+const defaultWaitMs = 120_000;
 
 /** Resolves with what the condition returns once that is not false or undefined; fails saying what was waited for. */
 export const waitFor = <T>(

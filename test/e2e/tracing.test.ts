@@ -52,4 +52,4 @@ test('what is asked with kubectl is one trace, of controller and worker together
   );
   expect(collector.spans.map(({ name }) => name)).toContain('controller.startup');
   expect(collector.wire()).not.toContain(canary);
-}, 120_000);
+});

@@ -1,9 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { jest } from '@jest/globals';
 import { workflowBundle } from '../../src/worker/workflow-bundle.ts';
-
-// Bundling takes seconds where it has not been done yet.
-jest.setTimeout(120_000);
 
 /** Without source maps, which are a comment at the end. */
 const codeBytesMax = 2 * 1024 * 1024;

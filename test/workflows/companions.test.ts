@@ -5,8 +5,8 @@ import { openTheatre, type Play, type Theatre } from './theatre.ts';
 let theatre: Theatre;
 beforeAll(async () => {
   theatre = await openTheatre();
-}, 60_000);
-afterAll(() => theatre.close(), 60_000);
+});
+afterAll(() => theatre.close());
 
 const target = (type: string, name: string) => ({ type, name }) as TargetPlan;
 const ann = [target('agent', 'ann')];

@@ -5,8 +5,8 @@ import { openTheatre, type Theatre } from './theatre.ts';
 let theatre: Theatre;
 beforeAll(async () => {
   theatre = await openTheatre('limit.historyCount.suggestContinueAsNew=60');
-}, 60_000);
-afterAll(() => theatre.close(), 60_000);
+});
+afterAll(() => theatre.close());
 
 const agents = (...names: string[]) => names.map((name) => ({ type: 'agent', name }) as const);
 const team = (plan: object): TeamPlan => ({ type: 'team', ...plan }) as TeamPlan;
@@ -38,7 +38,7 @@ test('a long team goes on in new runs: every turn once, all of it heard, all of 
     responses: [{ content: 'bob 15' }],
     usage: { modelCalls: 30, totalTokens: 450 },
   });
-}, 60_000);
+});
 
 test('targets that talk at the same time go on together, and those that have ended keep their answers', async () => {
   const play = await theatre.play({
@@ -63,7 +63,7 @@ test('targets that talk at the same time go on together, and those that have end
       .flatMap((name) => Array<string>(10).fill(name))
       .concat('quick', ...['x', 'y'].flatMap((name) => Array<string>(6).fill(name))),
   );
-}, 60_000);
+});
 
 test('a nested team goes on in new runs too, and the outer one hears all of them', async () => {
   const play = await theatre.play(
@@ -85,7 +85,7 @@ test('a nested team goes on in new runs too, and the outer one hears all of them
   expect(outcome.responses).toMatchObject([{ phase: 'done', content: 'zoe 1' }]);
   expect(play.heard('zoe')).toHaveLength(19 + 2 + 1);
   expect(play.heard('zoe').slice(0, 3)).toEqual(['assistant: ann 1', 'assistant: bob 1', 'assistant: ann 2']);
-}, 60_000);
+});
 
 test('a deadline counts from the first run, and a cancel reaches the last', async () => {
   const late = await theatre.play(
@@ -115,7 +115,7 @@ test('a deadline counts from the first run, and a cancel reaches the last', asyn
     status: 'CANCELLED',
     outcome: { responses: [{ content: 'ann 12' }] },
   });
-}, 60_000);
+});
 
 test('what was said before is read by the first run only, heard in the last, and all of it is remembered once', async () => {
   const play = await theatre.play(
@@ -145,4 +145,4 @@ test('what was said before is read by the first run only, heard in the last, and
     'stream.end',
     'judge',
   ]);
-}, 60_000);
+});

@@ -7,13 +7,9 @@ import { temporalCalls } from '../../src/controller/temporal-calls.ts';
 import { temporalEvaluations } from '../../src/controller/evaluations/temporal-evaluations.ts';
 import type { JournaledReply } from '../../src/dev/journaled-server.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
-import { jest } from '@jest/globals';
 import { startEvaluatorServer, type EvaluatorServer } from '../fakes/evaluator-server.ts';
 import { access, portsWith } from '../fakes/ports.ts';
 import { startTemporal, type TemporalForTests } from '../temporal.ts';
-
-// A server starts, the workflow bundle may have to be made, and retries wait a second each.
-jest.setTimeout(120_000);
 
 const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 const pass = { body: '{"score":"0.9","passed":true,"metadata":{"reasoning":"complete"}}' };

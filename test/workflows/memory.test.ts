@@ -4,8 +4,8 @@ import { openTheatre, type Cast, type Script, type Theatre } from './theatre.ts'
 let theatre: Theatre;
 beforeAll(async () => {
   theatre = await openTheatre();
-}, 60_000);
-afterAll(() => theatre.close(), 60_000);
+});
+afterAll(() => theatre.close());
 
 const target = (type: string, name: string) => ({ type, name }) as TargetPlan;
 const agents = (...names: string[]) => names.map((name) => ({ type: 'agent', name }) as const);

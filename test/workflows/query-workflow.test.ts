@@ -5,8 +5,8 @@ import { openTheatre, type Cast, type Play, type Theatre } from './theatre.ts';
 let theatre: Theatre;
 beforeAll(async () => {
   theatre = await openTheatre();
-}, 60_000);
-afterAll(() => theatre.close(), 60_000);
+});
+afterAll(() => theatre.close());
 
 const agent = (name: string): { type: 'agent'; name: string } => ({ type: 'agent', name });
 const nested = (name: string): { type: 'team'; name: string } => ({ type: 'team', name });
@@ -279,7 +279,7 @@ describe('size', () => {
     };
     const [short, long] = [await size(40), await size(200)];
     expect((long - short) / 160 - answer.length).toBeLessThan(1024);
-  }, 60_000);
+  });
 
   test('an answer near the limit of one result passes, and the run’s result stays small', async () => {
     const play = await theatre.play(
@@ -290,5 +290,5 @@ describe('size', () => {
     expect(play.heard('bob')[0]).toHaveLength('assistant: '.length + 1_000_000);
     expect(Buffer.byteLength(JSON.stringify(outcome))).toBeLessThan(256 * 1024);
     expect(outcome.responses[0]?.content).toMatch(/^z+\n… \[cut/);
-  }, 60_000);
+  });
 });

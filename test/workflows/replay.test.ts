@@ -46,7 +46,7 @@ test('a change of an id is caught, and the place is named', async () => {
   } finally {
     await rm(copy, { recursive: true });
   }
-}, 60_000);
+});
 
 test('a replay tells what was decided, turn by turn', async () => {
   const { decisions } = await replay(await read('sequential-failed'), 'query');

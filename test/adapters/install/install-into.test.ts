@@ -1,12 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 import { installInto, type InstallOptions } from '../../../src/adapters/install/install-into.ts';
 import { connectKubernetes, type KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
 import { group as arkGroup, kinds } from '../../../src/api/kinds.ts';
 import { startApiServer, type ApiServer } from '../../api/api-server.ts';
-
-// An API server that has just started on a busy machine takes its time.
-jest.setTimeout(180_000);
 
 let server: ApiServer;
 let connection: KubernetesConnection;

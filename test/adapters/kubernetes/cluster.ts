@@ -13,9 +13,6 @@ import { claimPlace } from '../../../src/dev/place.ts';
 import { urls } from '../../../src/dev/programs.ts';
 import { findOrBuildServers } from '../../../src/dev/servers.ts';
 
-/** Two seconds where the machine is ours alone; beside other tests it can take a hundred times as long. */
-export const bootMsMax = 300_000;
-
 export interface Cluster {
   /** Straight to the API server. */
   readonly connection: KubernetesConnection;

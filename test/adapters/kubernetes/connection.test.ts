@@ -1,13 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import type { Verb } from '../../../src/adapters/kubernetes/connection.ts';
 import { KubernetesError } from '../../../src/adapters/kubernetes/kubernetes-error.ts';
 import { send, startStub, status } from './stub-server.ts';
 import type { Answer, StubServer } from './stub-server.ts';
-
-// Waits between attempts are real, and the machine may be shared.
-jest.setTimeout(60_000);
 
 const path = '/api/v1/namespaces/default/configmaps/one';
 

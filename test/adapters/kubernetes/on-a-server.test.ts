@@ -1,6 +1,5 @@
 /** What only a real API server can answer: verbs, rights, Secrets, and how many sockets all of it takes. */
 import { writeFile } from 'node:fs/promises';
-import { jest } from '@jest/globals';
 import type { KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
 import { connectKubernetes } from '../../../src/adapters/kubernetes/connection.ts';
 import {
@@ -13,11 +12,9 @@ import { createResources } from '../../../src/adapters/kubernetes/resources.ts';
 import type { Resources } from '../../../src/adapters/kubernetes/resources.ts';
 import { createSecrets } from '../../../src/adapters/kubernetes/secrets.ts';
 import { waitUntil } from '../../../src/dev/wait-until.ts';
-import { bootMsMax, startCluster } from './cluster.ts';
+import { startCluster } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { startStub } from './stub-server.ts';
-
-jest.setTimeout(bootMsMax);
 
 interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -30,7 +27,7 @@ beforeAll(async () => {
   cluster = await startCluster();
   ({ connection } = cluster);
   configMaps = createResources<ConfigMap>(connection, coreKind('configmaps', 'ConfigMap'));
-}, bootMsMax);
+});
 afterAll(() => cluster?.stop());
 
 const coreKind = (plural: string, kind: string) => ({ group: '', version: 'v1', plural, kind });

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { jest } from '@jest/globals';
 import { KubernetesError } from '../../../src/adapters/kubernetes/kubernetes-error.ts';
 import type { KubernetesObject } from '../../../src/adapters/kubernetes/objects.ts';
 import { keyOf, keyText } from '../../../src/adapters/kubernetes/objects.ts';
@@ -8,11 +7,9 @@ import type { Reflector, ReflectorOptions } from '../../../src/adapters/kubernet
 import { createResources } from '../../../src/adapters/kubernetes/resources.ts';
 import type { Resources } from '../../../src/adapters/kubernetes/resources.ts';
 import { waitUntil } from '../../../src/dev/wait-until.ts';
-import { bootMsMax, startCluster } from './cluster.ts';
+import { startCluster } from './cluster.ts';
 import type { Cluster, Wire } from './cluster.ts';
 import { send, startStub, status } from './stub-server.ts';
-
-jest.setTimeout(bootMsMax);
 
 interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -27,7 +24,7 @@ let direct: Resources<ConfigMap>;
 beforeAll(async () => {
   cluster = await startCluster();
   direct = createResources<ConfigMap>(cluster.connection, kind);
-}, bootMsMax);
+});
 afterAll(() => cluster?.stop());
 
 let watched: Watched | undefined;

@@ -53,7 +53,7 @@ describe('tracing is off', () => {
       env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: '', NODE_NO_WARNINGS: '1' },
     });
     expect(stdout.trim()).toBe('undefined true 0');
-  }, 60_000);
+  });
 
   test('and requests bear no trace', () => {
     expect(traceHeaders()).toEqual({});
@@ -201,7 +201,7 @@ describe('a collector', () => {
     expect(performance.now() - before).toBeLessThan(6_000);
     for (const socket of sockets) socket.destroy();
     silent.close();
-  }, 15_000);
+  });
 
   test('that is away is told of once and holds nobody up', async () => {
     const free = createServer().listen(0, '127.0.0.1');
@@ -224,7 +224,7 @@ describe('a collector', () => {
     expect(performance.now() - before).toBeLessThan(6_000);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/spans are lost: the collector at 127\.0\.0\.1:\d+ /);
-  }, 15_000);
+  });
 });
 
 test('requests bear the trace of the call they are made in', async () => {

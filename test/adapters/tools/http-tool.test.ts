@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import {
@@ -10,9 +9,6 @@ import {
 import type { ResolvedHttpTool } from '../../../src/activities/ports.ts';
 import { createHttpTools } from '../../../src/adapters/tools/http-tool.ts';
 import { RemoteError } from '../../../src/adapters/remote-error.ts';
-
-/** Megabytes go over loopback, on machines that do other things besides. */
-jest.setTimeout(60_000);
 
 const tools = createHttpTools();
 const started: (Server | TcpServer)[] = [];

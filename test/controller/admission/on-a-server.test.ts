@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { installInto } from '../../../src/adapters/install/install-into.ts';
 import { connectKubernetes } from '../../../src/adapters/kubernetes/connection.ts';
 import type { KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
@@ -15,9 +14,6 @@ import { claimPorts } from '../../../src/dev/ports.ts';
 import { waitUntil } from '../../../src/dev/wait-until.ts';
 import { startApiServer } from '../../api/api-server.ts';
 import type { ApiServer } from '../../api/api-server.ts';
-
-const bootMsMax = 300_000;
-jest.setTimeout(120_000);
 
 const namespace = 'arkwright-system';
 const configurations =
@@ -90,12 +86,12 @@ beforeAll(async () => {
   await asks();
   await create('Model', 'default', model);
   await create('Agent', 'ann', { prompt: 'You are ann.' });
-}, bootMsMax);
+});
 afterAll(async () => {
   await admission?.stop();
   await connection?.close();
   await server?.stop();
-}, 60_000);
+});
 
 describe('what is wrong is refused, in ARK’s words', () => {
   test.each([
@@ -361,7 +357,7 @@ test('certificates are renewed while requests flow, and none of these fails', as
     await pause(50);
   }
   expect(reviews).toBeGreaterThan(50);
-}, 120_000);
+});
 
 async function written(manifest: object): Promise<string> {
   const { writeFile } = await import('node:fs/promises');

@@ -1,5 +1,4 @@
 /** Evaluations from `kubectl apply` to `done`: a real API server, a real Temporal, an evaluator over HTTP. */
-import { jest } from '@jest/globals';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../../src/activities/create-activities.ts';
 import { installInto } from '../../../src/adapters/install/install-into.ts';
@@ -23,13 +22,11 @@ import { watchResources, type Watches } from '../../../src/controller/watch-reso
 import type { JournaledReply, JournaledRequest } from '../../../src/dev/journaled-server.ts';
 import { waitUntil } from '../../../src/dev/wait-until.ts';
 import { createWorker } from '../../../src/worker/create-worker.ts';
-import { bootMsMax, startCluster, type Cluster } from '../../adapters/kubernetes/cluster.ts';
+import { startCluster, type Cluster } from '../../adapters/kubernetes/cluster.ts';
 import { startEvaluatorServer, type EvaluatorServer } from '../../fakes/evaluator-server.ts';
 import { portsWith } from '../../fakes/ports.ts';
 import { startTemporal, type TemporalForTests } from '../../temporal.ts';
 import { asController } from '../as-controller.ts';
-
-jest.setTimeout(bootMsMax);
 
 const timeoutMs = 60_000;
 const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
@@ -131,7 +128,7 @@ beforeAll(async () => {
     readAs: kubernetesDefinitions(own, watches.definitions, accessReviews(own)),
     mayAct,
   });
-}, bootMsMax);
+});
 
 afterAll(async () => {
   await Promise.all([kinds?.stop(), evaluations?.stop(), stopWorker?.()]);
@@ -140,7 +137,7 @@ afterAll(async () => {
   await evaluator?.stop();
   await temporal?.stop();
   await cluster?.stop();
-}, bootMsMax);
+});
 
 const judge = (name: string, more: object = {}) =>
   resourcesOf(evaluatorKind).create({

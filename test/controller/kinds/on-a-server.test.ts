@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { jest } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { createEventRecorder } from '../../../src/adapters/kubernetes/event-recorder.ts';
 import { installInto } from '../../../src/adapters/install/install-into.ts';
@@ -18,11 +17,9 @@ import { group, kinds } from '../../../src/api/kinds.ts';
 import { runKinds, type Kinds } from '../../../src/controller/kinds/run-kinds.ts';
 import { watchResources, type Watches } from '../../../src/controller/watch-resources.ts';
 import { waitUntil } from '../../../src/dev/wait-until.ts';
-import { bootMsMax, startCluster } from '../../adapters/kubernetes/cluster.ts';
+import { startCluster } from '../../adapters/kubernetes/cluster.ts';
 import type { Cluster } from '../../adapters/kubernetes/cluster.ts';
 import { told } from './played.ts';
-
-jest.setTimeout(bootMsMax);
 
 // oxlint-disable-next-line typescript/no-explicit-any -- of as many shapes as there are kinds
 type Anything = KubernetesObject<any, any> & { readonly data?: object; readonly reason?: string };
@@ -110,7 +107,7 @@ beforeAll(async () => {
   });
   await watches.synced();
   running = runKinds(own, watches.definitions, { ...options, mayAct: () => true });
-}, bootMsMax);
+});
 
 afterAll(async () => {
   await running?.stop();
