@@ -1,8 +1,8 @@
 /** A real Temporal dev server for one test file: in memory, with the settings of the embedded stack. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
+import { claimPorts } from '../src/dev/ports.ts';
 
 export interface TemporalForTests {
   readonly address: string;
@@ -12,8 +12,8 @@ export interface TemporalForTests {
 
 /** `extra` are further dynamic settings, such as a lower bound at which runs are asked to continue as new. */
 export async function startTemporal(extra: readonly string[] = []): Promise<TemporalForTests> {
-  const port = await freePort();
-  const address = `127.0.0.1:${port}`;
+  const { ports, release } = await claimPorts({});
+  const address = `127.0.0.1:${ports.temporal}`;
   const settings = [
     'history.transferProcessorMaxPollRPS=10000',
     'history.timerProcessorMaxTimeShift="10ms"',
@@ -30,17 +30,17 @@ export async function startTemporal(extra: readonly string[] = []): Promise<Temp
       '--ip',
       '127.0.0.1',
       '--port',
-      String(port),
+      String(ports.temporal),
       '--log-level',
       'error',
       ...settings.flatMap((setting) => ['--dynamic-config-value', setting]),
     ],
     { stdio: 'ignore' },
   );
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     try {
-      const connection = await Connection.connect({ address, connectTimeout: 1000 });
+      const connection = await Connection.connect({ address, connectTimeout: 10_000 });
       await connection.workflowService.describeNamespace({ namespace: 'default' });
       return {
         address,
@@ -49,6 +49,7 @@ export async function startTemporal(extra: readonly string[] = []): Promise<Temp
           await connection.close();
           child.kill('SIGTERM');
           if (child.exitCode === null) await once(child, 'exit');
+          release();
         },
       };
     } catch (error) {
@@ -56,13 +57,4 @@ export async function startTemporal(extra: readonly string[] = []): Promise<Temp
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

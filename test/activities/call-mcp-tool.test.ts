@@ -32,7 +32,7 @@ const weather = (more: Partial<McpToolDefinition> = {}): McpToolDefinition => ({
     transport: 'http',
     address: { value: server.url },
     headers: [{ name: 'X-Key', value: secret('tool') }],
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
   },
   toolName: 'get_weather',
   repeatable: true,
@@ -250,9 +250,9 @@ describe('the server’s own timeout', () => {
 
   test('is not for a tool, which may think for longer', async () => {
     const thinking = await startMcpServer({
-      tools: [{ name: 'get_weather', run: () => delay(600, saying('at last')) }],
+      tools: [{ name: 'get_weather', run: () => delay(6_000, saying('at last')) }],
     });
-    expect(await contentOf(within(thinking.url, 300))).toBe('at last');
+    expect(await contentOf(within(thinking.url, 5_000))).toBe('at last');
     await thinking.stop();
   });
 });

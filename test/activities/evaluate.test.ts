@@ -27,7 +27,7 @@ const ask = (call: Partial<EvaluatorCall> = {}, attempt: Partial<Attempt> = {}) 
       address: { value: server.url },
       access,
       request: { type: 'direct', parameters: { a: '1', b: '2' } },
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       ...call,
     }),
   );

@@ -2,10 +2,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { claimPorts } from '../../src/dev/ports.ts';
 import { waitFor } from '../e2e/stack.ts';
 
 export interface PostgresqlServer {
@@ -65,20 +65,23 @@ async function startOwn(folder: string): Promise<{ url: string; stop: () => Prom
     { ...options, stdio: 'ignore' },
   );
 
-  const port = await freePort();
+  // Of the ports of a stack that nobody else is given while this one runs, any will do.
+  const { ports, release } = await claimPorts({});
+  const port = ports.broker;
   const child = spawn(
     join(folder, 'postgres'),
     ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', dir],
     { ...options, stdio: 'ignore' },
   );
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
-  await waitFor(() => answers(url), { what: 'PostgreSQL to answer', timeoutMs: 60_000 });
+  await waitFor(() => answers(url), { what: 'PostgreSQL to answer' });
   return {
     url,
     async stop() {
       const ended = once(child, 'exit');
       child.kill('SIGINT');
       await ended;
+      release();
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -93,13 +96,4 @@ async function answers(connectionString: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -81,7 +81,7 @@ test('a finished stream is read from its beginning, and ends with [DONE]', async
 
 test('a reader that waits for a query sees its chunks while the writer still writes', async () => {
   const query = newQuery();
-  const opening = open(`${query}?from-beginning=true&wait-for-query=20s`);
+  const opening = open(`${query}?from-beginning=true&wait-for-query=2m`);
 
   const writer = request(`${broker.url}/stream/${query}`, { method: 'POST' });
   const answered = once(writer, 'response');

@@ -28,18 +28,19 @@ test('a stream that is completed before anybody wrote to it ends its readers', a
 });
 
 test('streams are forgotten when their time is over, unfinished ones later', () => {
-  const streams = new Streams({ keepFinishedMs: 1_000, keepIdleMs: 5_000 });
+  const streams = new Streams({ keepFinishedMs: 60_000, keepIdleMs: 600_000 });
+  const beforeMs = performance.now();
   streams.write('finished', '1');
   streams.complete('finished');
   streams.write('idle', '1');
   const idle = streams.find('idle');
-  const nowMs = performance.now();
+  const afterMs = performance.now();
 
-  streams.sweep(nowMs + 900);
+  streams.sweep(beforeMs + 59_999);
   expect(streams.count).toBe(2);
-  streams.sweep(nowMs + 1_100);
+  streams.sweep(afterMs + 60_001);
   expect([streams.find('finished'), streams.find('idle')]).toEqual([undefined, idle]);
-  streams.sweep(nowMs + 5_100);
+  streams.sweep(afterMs + 600_001);
   expect([streams.count, streams.bytes, idle?.end]).toEqual([0, 0, 'dropped']);
 });
 

@@ -22,7 +22,8 @@ const adapters = {
   builtIns: { run: runBuiltIn },
   templates,
   mcp: createMcp(),
-  filters: createFilters(),
+  // A thread may take long to start; runaway filters have tests of their own.
+  filters: createFilters({ timeoutMs: 60_000 }),
   outputs: createOutputs(),
   a2a,
   engines: createEngines(a2a),

@@ -52,7 +52,7 @@ const uid = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const value = (text: string) => ({ value: text });
 
 function agent(name: string, withTools: boolean): AgentDefinition {
-  const face = { description: '', parameters: { type: 'object' }, repeatable: true, timeoutMs: 10_000 };
+  const face = { description: '', parameters: { type: 'object' }, repeatable: true, timeoutMs: 60_000 };
   const server = { namespace: 'default', name: 'skies', transport: 'http', headers: [] } as const;
   return {
     kind: 'agent',
@@ -85,7 +85,7 @@ function agent(name: string, withTools: boolean): AgentDefinition {
             type: 'mcp',
             name: 'forecast',
             toolName: 'forecast',
-            server: { ...server, address: value(mcp.url), timeoutMs: 10_000 },
+            server: { ...server, address: value(mcp.url), timeoutMs: 60_000 },
           },
         ]
       : [],
@@ -116,7 +116,7 @@ function snapshot(): Snapshot {
       bob: agent('bob', false),
       cyd: agent('cyd', false),
     },
-    timeoutMs: 60_000,
+    timeoutMs: 300_000,
   };
 }
 

@@ -51,12 +51,12 @@ afterAll(async () => {
 
 const input = (more: Partial<EvaluationRunInput> = {}): EvaluationRunInput => ({
   evaluator: 'judge',
-  timeoutMs: 60_000,
+  timeoutMs: 240_000,
   call: {
     address: { value: evaluator.url },
     access,
     request: { type: 'direct', config: {}, parameters: {}, evaluatorName: 'judge' },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   },
   ...more,
 });
@@ -117,7 +117,8 @@ test('one that never answers ends with the Evaluation’s own time', async () =>
   expect(failure).toBeInstanceOf(WorkflowFailedError);
   expect((failure as WorkflowFailedError).cause as ApplicationFailure).toMatchObject({
     type: 'EvaluatorUnavailable',
-    message: `failed to call evaluator: POST ${evaluator.url}: no answer within 1 s`,
+    // Whoever is first to notice: the worker after a second, or the server when all of the time is over.
+    message: expect.stringMatching(/: no answer within 1 s$|gave no judgement within 1\.5s /),
   });
 });
 

@@ -175,7 +175,7 @@ describe('a memory', () => {
 
   test('that takes longer than the Query has ends it in time', async () => {
     const play = await remembering(
-      { targets: [target('agent', 'ann')], timeoutMs: 1500 },
+      { targets: [target('agent', 'ann')], timeoutMs: 6_000 },
       { 'memory.write.1': [{ hangs: true }] },
     );
     expect((await play.ended()).outcome.responses).toMatchObject([

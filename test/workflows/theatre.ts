@@ -227,7 +227,7 @@ function inputOf(cast: Cast, uid: string): RunInput {
       url: `${uid}/${name}`,
       method: 'GET',
       headers: [],
-      timeoutMs: 1000,
+      timeoutMs: 60_000,
       bodyParameters: {},
       repeatable: true,
     }) as const;

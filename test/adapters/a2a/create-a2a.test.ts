@@ -32,7 +32,7 @@ const at = (url: string, headers: readonly { name: string; value: string }[] = [
 const send = (url: string, more: { signal?: AbortSignal; timeoutMs?: number; key?: string } = {}) =>
   a2a.send(at(url), 'Hi', {
     signal: more.signal ?? new AbortController().signal,
-    timeoutMs: more.timeoutMs ?? 20_000,
+    timeoutMs: more.timeoutMs ?? 60_000,
     idempotencyKey: more.key ?? 'run:t001',
   });
 
@@ -42,7 +42,7 @@ describe('a message', () => {
   test('goes to the base address, as ARK writes it', async () => {
     const { url, requests } = await server();
     const headers = [{ name: 'Authorization', value: 'Bearer t' }];
-    const options = { signal: new AbortController().signal, timeoutMs: 9_000, idempotencyKey: 'k' };
+    const options = { signal: new AbortController().signal, timeoutMs: 60_000, idempotencyKey: 'k' };
     expect(await a2a.send(at(`${url}/base/`, headers), 'Hi "you"', options)).toBe('Echo: Hi "you"');
 
     const [{ http }] = requests as [A2aRequest];
@@ -66,7 +66,7 @@ describe('a message', () => {
 
   test('carries metadata where there is some', async () => {
     const { url, requests } = await server();
-    const options = { signal: new AbortController().signal, timeoutMs: 9_000, idempotencyKey: 'k' };
+    const options = { signal: new AbortController().signal, timeoutMs: 60_000, idempotencyKey: 'k' };
     await a2a.send(at(url), 'Hi', { ...options, metadata: { history: [] } });
     expect(requests).toMatchObject([{ params: { message: { metadata: { history: [] } } } }]);
   });
@@ -166,7 +166,7 @@ describe('a failure', () => {
 
   test('to answer in time', async () => {
     const { url } = await replying('hang');
-    await expect(send(url, { timeoutMs: 100 })).rejects.toMatchObject({ kind: 'timeout', sent: true });
+    await expect(send(url, { timeoutMs: 2_000 })).rejects.toMatchObject({ kind: 'timeout', sent: true });
   });
 });
 
@@ -217,10 +217,10 @@ describe('a task that is not finished', () => {
         return task('working');
       },
     });
-    await expect(send(url, { timeoutMs: 150 })).rejects.toMatchObject({
+    await expect(send(url, { timeoutMs: 3_000 })).rejects.toMatchObject({
       kind: 'timeout',
       sent: true,
-      message: 'A2A agent execution failed: A2A task did not end within 0.15 s',
+      message: 'A2A agent execution failed: A2A task did not end within 3 s',
     });
     expect(await cancelled).toEqual({ id: 'task-1' });
   });

@@ -1,6 +1,6 @@
 import { createFilters } from '../../../src/adapters/filters/create-filters.ts';
 
-const filters = createFilters({ timeoutMs: 20_000 });
+const filters = createFilters({ timeoutMs: 60_000 });
 afterAll(() => filters.close());
 
 const never = new AbortController().signal;
@@ -70,13 +70,13 @@ const forever = 'last(range(1e18))';
 
 describe('a filter that runs away', () => {
   test('is ended, and others go on', async () => {
-    const impatient = createFilters({ timeoutMs: 300 });
+    const impatient = createFilters({ timeoutMs: 1_000 });
     try {
       const [first, second] = await Promise.all(
         [1, 2].map(() => problemOf(impatient.apply([forever], '1', never))),
       );
       expect([first?.message, second?.message]).toEqual(
-        Array(2).fill('filter error: jq query execution error: no result within 0.3 s'),
+        Array(2).fill('filter error: jq query execution error: no result within 1 s'),
       );
     } finally {
       await impatient.close();

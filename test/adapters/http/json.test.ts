@@ -10,7 +10,7 @@ import { RemoteError } from '../../../src/adapters/remote-error.ts';
 
 const http = createHttp();
 const servers: Server[] = [];
-const limits = { signal: new AbortController().signal, timeoutMs: 10_000 };
+const limits = { signal: new AbortController().signal, timeoutMs: 60_000 };
 
 afterAll(async () => {
   await http.close();

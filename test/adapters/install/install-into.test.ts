@@ -3,6 +3,7 @@ import { installInto, type InstallOptions } from '../../../src/adapters/install/
 import { connectKubernetes, type KubernetesConnection } from '../../../src/adapters/kubernetes/connection.ts';
 import { group as arkGroup, kinds } from '../../../src/api/kinds.ts';
 import { startApiServer, type ApiServer } from '../../api/api-server.ts';
+import { waitFor } from '../../e2e/stack.ts';
 
 let server: ApiServer;
 let connection: KubernetesConnection;
@@ -81,6 +82,12 @@ async function may(user: string, verb: string, resource: string, namespace = 'te
   return (body as { status: { allowed: boolean } }).status.allowed;
 }
 
+/** The API server's authorizer learns of new roles a moment after they are there. */
+const whenMay = (expected: boolean, ...question: Parameters<typeof may>) =>
+  waitFor(async () => (await may(...question)) === expected, {
+    what: `${question.join(' ')} to be ${expected}`,
+  });
+
 describe('the rights', () => {
   const controller = 'system:serviceaccount:arkwright-system:arkwright-controller';
   const worker = 'system:serviceaccount:arkwright-system:arkwright-worker';
@@ -120,7 +127,7 @@ describe('the rights', () => {
     [tenant, 'create', 'queries.ark.mckinsey.com', false],
     [stranger, 'get', 'secrets', false],
   ])('%s may %s %s: %s', async (user, verb, resource, expected) => {
-    expect(await may(user, verb, resource)).toBe(expected);
+    await whenMay(expected, user, verb, resource);
   });
 
   test('of people reach every kind, as far as each role says', async () => {
@@ -137,7 +144,7 @@ describe('the rights', () => {
   });
 
   test('leases only in the namespace of Arkwright', async () => {
-    expect(await may(controller, 'update', 'leases.coordination.k8s.io', 'arkwright-system')).toBe(true);
+    await whenMay(true, controller, 'update', 'leases.coordination.k8s.io', 'arkwright-system');
     expect(await may(controller, 'update', 'leases.coordination.k8s.io', 'team-a')).toBe(false);
   });
 
@@ -149,14 +156,14 @@ describe('the rights', () => {
     ];
     expect(await rights()).toEqual([false, false]);
     expect(await install({ webhook: true })).toMatchObject({ 'Service/arkwright-webhook': 'created' });
-    expect(await rights()).toEqual([true, true]);
+    await waitFor(async () => !(await rights()).includes(false), { what: 'both rights' });
     expect(await may(controller, 'create', 'secrets')).toBe(false);
     expect(await may(controller, 'update', configuration)).toBe(false);
   });
 
   test('of the tenant "all" reach every namespace, also where nobody listens to what is installed', async () => {
     await installInto(connection, { tenants: ['all'] });
-    expect(await may(stranger, 'get', 'secrets', 'default')).toBe(true);
+    await whenMay(true, stranger, 'get', 'secrets', 'default');
   });
 });
 

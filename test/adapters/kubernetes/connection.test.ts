@@ -116,7 +116,7 @@ describe('a passing trouble', () => {
 
   test('of a server that never answers ends in time', async () => {
     const stub = await start(() => {});
-    const connection = await stub.connectAs({}, { requestTimeoutMs: 500 });
+    const connection = await stub.connectAs({}, { requestTimeoutMs: 1_000 });
     const error = await failure(connection.request('GET', path, { attemptsMax: 1 }));
     expect(error).toMatchObject({ reason: 'TimedOut', retryable: true });
   });
@@ -214,6 +214,6 @@ test('a stream hands over whole lines, however they were cut, and ends with the 
     })();
   });
   const heard: string[] = [];
-  await connection.stream(path, { silenceMsMax: 10_000, onLine: (line) => heard.push(line) });
+  await connection.stream(path, { silenceMsMax: 60_000, onLine: (line) => heard.push(line) });
   expect(heard).toEqual(lines);
 });

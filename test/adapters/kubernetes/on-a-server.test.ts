@@ -184,7 +184,7 @@ describe('secrets', () => {
             () => true,
             () => false,
           ),
-      { what: 'the role to count', timeoutMs: 60_000 },
+      { what: 'the role to count', timeoutMs: 120_000 },
     );
   });
 

@@ -78,7 +78,7 @@ const asText = (objects: Iterable<ConfigMap>): string =>
 /** The server, the store, and those who only followed the keys, all say the same. */
 async function agree({ reflector, known }: Watched): Promise<void> {
   const same = async () => asText(reflector.values()) === asText((await direct.list(scope)).items);
-  await waitUntil(same, { what: 'the store to say what the server says', timeoutMs: 30_000 });
+  await waitUntil(same, { what: 'the store to say what the server says', timeoutMs: 120_000 });
   expect(asText(known.values())).toBe(asText(reflector.values()));
 }
 
@@ -168,7 +168,7 @@ test('survives a listener that throws', async () => {
   });
   await create('first');
   await create('second');
-  await waitUntil(() => told >= 2, { what: 'both to be told', timeoutMs: 30_000 });
+  await waitUntil(() => told >= 2, { what: 'both to be told', timeoutMs: 120_000 });
   expect(one.reflector.size).toBe(2);
   expect(one.troubles).toContain('Error: a listener failed');
 });
@@ -221,7 +221,7 @@ test.each<[string, (response: ServerResponse) => void]>([
 ])('lists again when the server has lost the thread and %s', async (_, loseIt) => {
   const { troubles, value, end } = await scripted(loseIt);
   try {
-    await waitUntil(() => value() === '2', { what: 'the second list', timeoutMs: 30_000 });
+    await waitUntil(() => value() === '2', { what: 'the second list', timeoutMs: 120_000 });
     expect(troubles).toEqual(['Expired']);
   } finally {
     await end();
@@ -235,7 +235,7 @@ test('resumes after a bookmark where the bookmark was, without a list', async ()
   });
   try {
     const resumed = () => stub.seen.find(({ url }) => url?.includes('resourceVersion=250'));
-    await waitUntil(resumed, { what: 'the watch to go on', timeoutMs: 30_000 });
+    await waitUntil(resumed, { what: 'the watch to go on', timeoutMs: 120_000 });
     expect(value()).toBe('1');
   } finally {
     await end();
@@ -248,7 +248,7 @@ const refuse = (response: ServerResponse) =>
 test('lists again when the server refuses its place in history for any reason, again and again', async () => {
   const { troubles, value, end } = await scripted(refuse, refuse, refuse, refuse, refuse);
   try {
-    await waitUntil(() => value() === '2', { what: 'the second list', timeoutMs: 30_000 });
+    await waitUntil(() => value() === '2', { what: 'the second list', timeoutMs: 120_000 });
     expect(troubles).toEqual(Array(5).fill('InternalError'));
   } finally {
     await end();
@@ -271,6 +271,6 @@ async function untilDone(act: () => Promise<unknown>): Promise<void> {
         () => true,
         (error: unknown) => error instanceof KubernetesError && error.status === 404,
       ),
-    { what: 'the API server to take a change', timeoutMs: 60_000 },
+    { what: 'the API server to take a change', timeoutMs: 120_000 },
   );
 }

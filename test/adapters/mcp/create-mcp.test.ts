@@ -31,13 +31,13 @@ const address = (url: string, more: Partial<ResolvedMcpServer> = {}): ResolvedMc
   namespace: 'default',
   name: 'tools',
   transport: 'http',
-  timeoutMs: 5_000,
+  timeoutMs: 60_000,
   address: url,
   headers: [],
   ...more,
 });
-const call = (at: ResolvedMcpServer, name = 'echo', args = {}, signal = never) =>
-  mcp.call(at, name, args, { signal, idempotencyKey: 'run:call-1', timeoutMs: at.timeoutMs });
+const call = (at: ResolvedMcpServer, name = 'echo', args = {}, signal = never, timeoutMs = 60_000) =>
+  mcp.call(at, name, args, { signal, idempotencyKey: 'run:call-1', timeoutMs });
 const failureOf = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
@@ -129,10 +129,10 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
 
   test('a call that takes too long says so', async () => {
     const { at } = await start({ transport, tools: [tool('echo', () => new Promise(() => undefined))] });
-    expect(await failureOf(call({ ...at, timeoutMs: 300 }))).toEqual({
+    expect(await failureOf(call(at, 'echo', {}, never, 2_000))).toEqual({
       kind: 'timeout',
       sent: true,
-      message: 'failed to call MCP tool echo: no answer within 0.3 s',
+      message: 'failed to call MCP tool echo: no answer within 2 s',
     });
   });
 
@@ -221,7 +221,7 @@ test('a server that hung up in between is connected to anew', async () => {
 test('a connection that idles is closed', async () => {
   const hasty = createMcp({ idleTimeoutMs: 50 });
   const { server, at } = await start();
-  await hasty.call(at, 'echo', {}, { signal: never, idempotencyKey: 'k', timeoutMs: 5_000 });
+  await hasty.call(at, 'echo', {}, { signal: never, idempotencyKey: 'k', timeoutMs: 60_000 });
   while (server.requests.at(-1)?.method !== 'DELETE') await new Promise((resolve) => setTimeout(resolve, 10));
   await hasty.close();
 });

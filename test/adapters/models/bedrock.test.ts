@@ -47,7 +47,7 @@ const ask = (
 ) =>
   models.complete(
     { endpoint: endpoint(), messages: [user], tools: [], ...request },
-    { signal: new AbortController().signal, idempotencyKey: 'k', timeoutMs: 5_000, ...options },
+    { signal: new AbortController().signal, idempotencyKey: 'k', timeoutMs: 60_000, ...options },
   );
 const failureOf = (call: Promise<unknown>) =>
   call.then(
@@ -238,7 +238,7 @@ describe('a failure', () => {
     const failure = await failureOf(
       nobody.complete(
         { endpoint: endpoint(), messages: [user], tools: [] },
-        { signal: new AbortController().signal, idempotencyKey: 'k', timeoutMs: 5_000 },
+        { signal: new AbortController().signal, idempotencyKey: 'k', timeoutMs: 60_000 },
       ),
     );
     process.env['AWS_ENDPOINT_URL_BEDROCK_RUNTIME'] = server.url;
@@ -248,9 +248,9 @@ describe('a failure', () => {
 
   test('that it takes too long, or is no longer wanted', async () => {
     reply = 'hang';
-    expect(await failureOf(ask({}, { timeoutMs: 200 }))).toMatchObject({
+    expect(await failureOf(ask({}, { timeoutMs: 2_000 }))).toMatchObject({
       type: 'ModelTimeout',
-      message: 'InvokeModel anthropic.claude-v1:0: no answer within 0.2 s',
+      message: 'InvokeModel anthropic.claude-v1:0: no answer within 2 s',
     });
     const wish = new AbortController();
     const end = failureOf(ask({}, { signal: wish.signal }));

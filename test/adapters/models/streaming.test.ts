@@ -38,7 +38,7 @@ const endpoint = (): OpenAiEndpoint => ({
   apiKey: 'k',
   properties: {},
 });
-const ask = (onChunk?: (chunk: object) => void, signal = new AbortController().signal, timeoutMs = 5_000) =>
+const ask = (onChunk?: (chunk: object) => void, signal = new AbortController().signal, timeoutMs = 60_000) =>
   models.complete(
     {
       endpoint: endpoint(),
@@ -192,7 +192,7 @@ test.each<[string, Answer, string]>([
 
 test('a stream that stands still meets the timeout, and one nobody wants ends', async () => {
   answer = streaming(begun, () => undefined);
-  expect(await failureOf(ask(() => undefined, undefined, 300))).toMatchObject({ type: 'ModelTimeout' });
+  expect(await failureOf(ask(() => undefined, undefined, 2_000))).toMatchObject({ type: 'ModelTimeout' });
 
   const wish = new AbortController();
   const failure = await failureOf(ask(() => wish.abort(new Error('no longer wanted')), wish.signal));

@@ -6,6 +6,7 @@ import { createLogger } from '../../../src/adapters/telemetry/logger.ts';
 import { targetSpanIdOf, traceIdOf, uidIn } from '../../../src/adapters/telemetry/span-ids.ts';
 import { inTraceContext, traceHeaders } from '../../../src/adapters/telemetry/trace-context.ts';
 import type { Tracing } from '../../../src/adapters/telemetry/tracing.ts';
+import { waitFor } from '../../e2e/stack.ts';
 import { startCollector, tracingWith, type Collector } from '../../fakes/collector.ts';
 
 let collector: Collector;
@@ -193,12 +194,12 @@ describe('a collector', () => {
     const { port } = silent.address() as AddressInfo;
     const tracing = await opened({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-      OTEL_EXPORTER_OTLP_TIMEOUT: '5500',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '40000',
     });
     begin(tracing).end();
     const before = performance.now();
     await tracing.close();
-    expect(performance.now() - before).toBeLessThan(6_000);
+    expect(performance.now() - before).toBeLessThan(30_000);
     for (const socket of sockets) socket.destroy();
     silent.close();
   });
@@ -219,9 +220,8 @@ describe('a collector', () => {
       createLogger({ level: 'warn', name: 'test', pretty: false, destination }),
     );
     for (let i = 0; i < 200; i++) begin(tracing as Tracing, { 'input.value': 'x' }).end();
-    const before = performance.now();
     await tracing?.close();
-    expect(performance.now() - before).toBeLessThan(6_000);
+    await waitFor(() => lines.length > 0, { what: 'a word about it' });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/spans are lost: the collector at 127\.0\.0\.1:\d+ /);
   });
