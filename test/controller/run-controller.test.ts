@@ -255,7 +255,9 @@ test('a run that ends while no controller is there is mirrored by the next one',
 
 test('a Query created before the agent it asks is answered', async () => {
   await ask('hasty', 'late');
-  await pause(500);
+  const isSeen = async () =>
+    (await queries.get({ namespace, name: 'hasty' })).metadata.finalizers !== undefined;
+  await waitFor(isSeen, { what: 'the controller to see hasty' });
   await createAgent('late', 'answers');
 
   expect(await whenPhase('hasty', 'done', 'error')).toMatchObject({ phase: 'done' });
@@ -285,7 +287,10 @@ test('a run ended from outside is an error, a reset one goes on', async () => {
 
   const firstTask = async () =>
     (await reset.fetchHistory()).events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
-  await waitFor(async () => (await firstTask()) !== undefined, { what: 'the first task', timeoutMs: 30_000 });
+  await waitFor(async () => (await firstTask()) !== undefined, {
+    what: 'the first task',
+    timeoutMs: 120_000,
+  });
   const { runId } = await temporal.workflowService.resetWorkflowExecution({
     namespace: temporal.options.namespace,
     reason: 'again',

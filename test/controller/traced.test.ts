@@ -162,7 +162,7 @@ describe('the probe of a Model', () => {
     } as const;
     await tracedProbe(createModels().complete, tracing)(
       { endpoint, messages: [{ role: 'user', content: 'Hello' }], tools: [] },
-      { signal: new AbortController().signal, timeoutMs: 5_000, idempotencyKey: 'probe' },
+      { signal: new AbortController().signal, timeoutMs: 60_000, idempotencyKey: 'probe' },
     ).catch(() => undefined);
 
     expect(await spans()).toMatchObject([{ name: 'llm.chat_completion', parentId: '', ...expected }]);

@@ -1,6 +1,6 @@
 import type { Progress } from '../../src/api/run.ts';
 import type { TargetPlan, TeamPlan } from '../../src/api/snapshot.ts';
-import { openTheatre, type Play, type Theatre } from './theatre.ts';
+import { openTheatre, type Line, type Play, type Theatre } from './theatre.ts';
 
 let theatre: Theatre;
 beforeAll(async () => {
@@ -121,7 +121,7 @@ describe('a forgiven tool', () => {
 
   test.each(['cancelled', 'too late'])('is not forgiven where the run is %s', async (why) => {
     const play = await theatre.play(
-      { targets: ann, forgiven: ['search'], ...(why === 'too late' && { timeoutMs: 1500 }) },
+      { targets: ann, forgiven: ['search'], ...(why === 'too late' && { timeoutMs: 6_000 }) },
       { ann: [{ tools: ['search'] }, 'never said'], search: [{ hangs: true }] },
     );
     await play.whenAsked('search');
@@ -189,9 +189,11 @@ describe('evaluators', () => {
   });
 
   test('have more time than the Query had', async () => {
+    const isAway: Line = { fails: 'EvaluatorUnavailable' };
     const play = await theatre.play(
-      { targets: ann, evaluators: ['judge'], timeoutMs: 900 },
-      { judge: [{ fails: 'EvaluatorUnavailable' }, { fails: 'EvaluatorUnavailable' }, '0.9'] },
+      { targets: ann, evaluators: ['judge'], timeoutMs: 6_000 },
+      // Asked again after one, two and four seconds.
+      { judge: [isAway, isAway, isAway, '0.9'] },
     );
     expect((await play.ended()).outcome.evaluations).toMatchObject([{ score: '0.9' }]);
   });

@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import type { TargetPlan, TeamPlan } from '../../src/api/snapshot.ts';
 import { openTheatre, type Theatre } from './theatre.ts';
 
@@ -12,12 +13,19 @@ const agents = (...names: string[]) => names.map((name) => ({ type: 'agent', nam
 const team = (plan: object): TeamPlan => ({ type: 'team', ...plan }) as TeamPlan;
 const target = (name: string): TargetPlan => ({ type: 'team', name });
 
-/** The runs of the chain, oldest first. */
-async function chain(workflowId: string): Promise<string[]> {
-  const runs: string[] = [];
-  for await (const { runId } of theatre.client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
-    runs.unshift(runId);
-  return runs;
+type History = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+
+/** The histories of the runs of the chain, oldest first. */
+async function chain(workflowId: string): Promise<History[]> {
+  const { workflow } = theatre.client;
+  const histories: History[] = [];
+  let { runId } = await workflow.getHandle(workflowId).describe();
+  while (runId) {
+    const { events } = await workflow.getHandle(workflowId, runId).fetchHistory();
+    histories.unshift(events ?? []);
+    runId = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
+  }
+  return histories;
 }
 
 test('a long team goes on in new runs: every turn once, all of it heard, all of it counted', async () => {
@@ -87,20 +95,30 @@ test('a nested team goes on in new runs too, and the outer one hears all of them
   expect(play.heard('zoe').slice(0, 3)).toEqual(['assistant: ann 1', 'assistant: bob 1', 'assistant: ann 2']);
 });
 
+/** How long a run gives its targets: its first timer. */
+const deadlineMs = (history: History): number => {
+  const timer = history.find((event) => event.timerStartedEventAttributes)?.timerStartedEventAttributes;
+  const { seconds, nanos } = timer?.startToFireTimeout ?? {};
+  return Number(seconds) * 1_000 + Number(nanos) / 1_000_000;
+};
+
 test('a deadline counts from the first run, and a cancel reaches the last', async () => {
+  const timeoutMs = 12_000;
   const late = await theatre.play(
     {
       targets: [target('debate')],
       teams: [team({ name: 'debate', strategy: 'round-robin', members: agents('ann', 'bob'), maxTurns: 50 })],
-      timeoutMs: 6_000,
+      timeoutMs,
     },
-    { bob: [...Array.from({ length: 11 }, (_, n) => `bob ${n + 1}`), { hangs: true }] },
+    { bob: [...Array.from({ length: 7 }, (_, n) => `bob ${n + 1}`), { hangs: true }] },
   );
-  const startedMs = Date.now();
   expect((await late.ended()).outcome.responses).toMatchObject([
-    { content: 'ann 12', failure: { type: 'TargetTimeout' } },
+    { content: 'ann 8', failure: { type: 'TargetTimeout' } },
   ]);
-  expect(Date.now() - startedMs).toBeLessThan(12_000);
+  const deadlines = (await chain(late.handle.workflowId)).map(deadlineMs);
+  expect(deadlines.length).toBeGreaterThan(1);
+  expect(deadlines).toEqual([...new Set(deadlines)].toSorted((a, b) => b - a));
+  expect(deadlines[0]).toBeLessThanOrEqual(timeoutMs);
 
   const unwanted = await theatre.play(
     {

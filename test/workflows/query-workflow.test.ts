@@ -195,7 +195,7 @@ describe('failures', () => {
     const play = await theatre.play(
       {
         ...asking(nested('trip'), team('trip', 'sequential', [agent('ann'), agent('bob')])),
-        timeoutMs: 1500,
+        timeoutMs: 6_000,
       },
       { bob: [{ hangs: true }] },
     );

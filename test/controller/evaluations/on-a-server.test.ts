@@ -28,7 +28,7 @@ import { portsWith } from '../../fakes/ports.ts';
 import { startTemporal, type TemporalForTests } from '../../temporal.ts';
 import { asController } from '../as-controller.ts';
 
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 let cluster: Cluster;
