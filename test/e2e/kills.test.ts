@@ -68,7 +68,7 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
   const queries = Array.from({ length: teams }, (_, n) =>
     resource('Query', `case-${n}`, {
       input: `case-${n}`,
-      timeout: '10m',
+      timeout: '30m',
       memory: { name: 'kept' },
       sessionId: `case-${n}`,
       evaluators: [{ name: 'judge' }],
@@ -97,7 +97,7 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
     const until = Math.min(services.model.total().finished + some, teams * 12 - some);
     await waitFor(() => services.model.total().finished >= until, {
       what: `call ${until}, after ${log.join(', ')}`,
-      timeoutMs: 120_000,
+      timeoutMs: 300_000,
     });
     log.push(`${victim} at ${services.model.total().finished}`);
     await cluster.stack.kill(victim, 'SIGKILL');
@@ -114,7 +114,7 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
         [...all.values()].every(({ phase = '' }) => ['done', 'error', 'canceled'].includes(phase)) && all
       );
     },
-    { what: `all Queries to end after ${log.join(', ')}`, timeoutMs: 300_000, everyMs: 1_000 },
+    { what: `all Queries to end after ${log.join(', ')}`, timeoutMs: 1_200_000, everyMs: 1_000 },
   );
 
   for (let n = 0; n < teams; n++) {
@@ -150,7 +150,7 @@ test('whatever is killed, and whenever: every Query is answered right, and no fi
     ([key, { started }]) => !key.startsWith('probe-') && started > (attempts.get(key) ?? 0),
   );
   expect({ log, tooOften }).toEqual({ log, tooOften: [] });
-}, 900_000);
+}, 3_600_000);
 
 async function remembered(session: string): Promise<readonly string[]> {
   const response = await fetch(`${cluster.stack.brokerUrl}/messages/${session}`);

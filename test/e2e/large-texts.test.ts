@@ -144,5 +144,5 @@ test('what an Evaluation is told is cut, and the Evaluation done', async () => {
   };
   await cluster.kubectl(['create', '-f', '-'], object('Evaluation', 'long', evaluation));
   const done = '--for=jsonpath={.status.phase}=done';
-  await cluster.kubectl(['wait', done, 'evaluation/long', '--timeout=30s']);
+  await cluster.kubectl(['wait', done, 'evaluation/long', '--timeout=120s']);
 });

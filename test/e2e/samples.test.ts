@@ -100,7 +100,7 @@ test.each(samples)('%s: Query %s ends %s', async (file, query, phase, targets, a
 });
 
 test('kubectl wait and the printed columns say the same', async () => {
-  await cluster.kubectl(['wait', '--for=condition=Completed', 'query/hello', '--timeout=10s']);
+  await cluster.kubectl(['wait', '--for=condition=Completed', 'query/hello', '--timeout=120s']);
   const table = await cluster.kubectl(['get', 'query', 'hello']);
   expect(table).toMatch(/^NAME\s+PHASE\s+DURATION\s+EVALUATIONS\s+AGE\nhello\s+done\s+\S+s\s/);
 });
@@ -112,7 +112,8 @@ test('the second Query of a session knows what was said in the first', async () 
   await ended(cluster, 'recall');
 
   const question = 'I like short novels about the sea. What should I read next?';
-  const heard = services.model.requests.at(-1)?.body ?? '{}';
+  // The controller may ask, too, whether the model answers.
+  const heard = services.model.requests.findLast(({ key }) => !key.startsWith('probe-'))?.body ?? '{}';
   expect((JSON.parse(heard) as ChatBody).messages.map(({ role, content }) => [role, content])).toEqual([
     ['system', expect.stringContaining('You are a librarian')],
     ['user', question],
@@ -122,7 +123,7 @@ test('the second Query of a session knows what was said in the first', async () 
 });
 
 test('the tools of an MCP server are Tools that can be asked by themselves', async () => {
-  await cluster.kubectl(['wait', '--for=condition=Ready', 'mcpserver/calculator', '--timeout=30s']);
+  await cluster.kubectl(['wait', '--for=condition=Ready', 'mcpserver/calculator', '--timeout=120s']);
   const tools = await cluster.kubectl(['get', 'tools', '-l', 'mcp/server=calculator', '-o', 'name']);
   expect(tools.trim().split('\n')).toEqual([
     'tool.ark.mckinsey.com/calculator-convert',
@@ -138,7 +139,7 @@ test('the tools of an MCP server are Tools that can be asked by themselves', asy
 
 test('an answer can be read while it is written', async () => {
   const whole = (await statusOf(cluster, 'tale')).responses?.[0]?.content;
-  const words = 'from-beginning=true&wait-for-query=30s';
+  const words = 'from-beginning=true&wait-for-query=2m';
   const response = await fetch(`${cluster.stack.brokerUrl}/stream/tale?${words}`);
   const data = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, text]) => text as string);
   expect(data.at(-1)).toBe('[DONE]');
@@ -172,7 +173,7 @@ test('answers of sample 16 are judged in every way', async () => {
   expect(evaluations).toMatchObject([{ evaluatorName: 'judge', passed: true }]);
   const done = '--for=jsonpath={.status.phase}=done';
   for (const name of ['judge-lighthouse-eval', 'short-answer', 'whole-query'])
-    await cluster.kubectl(['wait', done, `evaluation/${name}`, '--timeout=30s']);
+    await cluster.kubectl(['wait', done, `evaluation/${name}`, '--timeout=120s']);
   const table = await cluster.kubectl(['get', 'evaluations']);
   expect(table).toMatch(/short-answer\s+direct\s+done\s+0\.4\s+false/);
   expect(table).toMatch(/whole-query\s+query\s+done\s+1\s+true/);

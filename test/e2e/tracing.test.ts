@@ -43,6 +43,8 @@ test('what is asked with kubectl is one trace, of controller and worker together
 
   const ofQuery = () => collector.spans.filter(({ traceId }) => traceId === traceIdOf(uid));
   await waitFor(() => ofQuery().length >= 2, { what: 'two spans' });
+  const names = () => collector.spans.map(({ name }) => name);
+  await waitFor(() => names().includes('controller.startup'), { what: 'the start of the controller' });
   const root = targetSpanIdOf(uid, 0);
   expect(ofQuery()).toEqual(
     expect.arrayContaining([
@@ -50,6 +52,5 @@ test('what is asked with kubectl is one trace, of controller and worker together
       expect.objectContaining({ name: 'llm.chat_completion', parentId: root, status: 'ok' }),
     ]),
   );
-  expect(collector.spans.map(({ name }) => name)).toContain('controller.startup');
   expect(collector.wire()).not.toContain(canary);
 });
