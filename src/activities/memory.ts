@@ -16,7 +16,7 @@ export const readMemory =
       const memory = await effects.definitions.get(step, input.definition, 'memory');
       return during('unable to load initial messages: failed to get messages from memory', async () => {
         const address = await addressOf(effects, step, memory);
-        return { messages: await told(() => effects.ports.memories.read(address, step.signal)) };
+        return told(() => effects.ports.memories.read(address, step.signal));
       });
     });
 
@@ -38,6 +38,7 @@ export const writeMemory =
           signal: step.signal,
           idempotencyKey: step.keys.tool,
           isRepeated: step.attempt > 1,
+          heldBefore: input.held,
         };
         await told(() => ports.memories.append(address, messages, options));
       });

@@ -5,6 +5,7 @@ import type {
   EngineReply,
   EvaluatorReply,
   ModelReply,
+  Remembered,
   TranscriptPage,
 } from '../api/run.ts';
 import type {
@@ -197,15 +198,15 @@ export interface Timed {
 /** A Memory (contract section 5.2, and section 12 where the service speaks the newer dialect). Rejects with a `RemoteError`. */
 export interface MemoryPort {
   /** In the order of the conversation; empty where nothing is known of the session. */
-  read(memory: MemoryAddress, signal: AbortSignal): Promise<readonly Message[]>;
+  read(memory: MemoryAddress, signal: AbortSignal): Promise<Remembered>;
   /**
    * Adds messages once: a repeated append with the same key, or one whose earlier attempt arrived unheard, changes
-   * nothing.
+   * nothing. A service that knows no keys is asked whether they are among those that came after the `heldBefore` first.
    */
   append(
     memory: MemoryAddress,
     messages: readonly Message[],
-    options: CallOptions & { readonly isRepeated: boolean },
+    options: CallOptions & { readonly isRepeated: boolean; readonly heldBefore?: number | undefined },
   ): Promise<void>;
 }
 

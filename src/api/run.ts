@@ -33,6 +33,7 @@ export interface Carried {
   readonly nextTurn: number;
   readonly usage: Usage;
   readonly history?: History;
+  readonly held?: Remembered['held'];
   /** In spec order: how a target ended, or how far it has come. */
   readonly targets: readonly (TargetOutcome | TargetUnderway)[];
 }
@@ -148,9 +149,11 @@ export interface MemoryRead {
   readonly slot: number;
 }
 
-/** What was said in earlier Queries of the session. */
+/** What was said in earlier Queries of the session, or the newest part of it. */
 export interface Remembered {
   readonly messages: readonly Message[];
+  /** How many messages the session held, with those that are left out here. */
+  readonly held?: number;
 }
 
 /** Ends the stream of a Query's answers. */
@@ -165,6 +168,8 @@ export interface MemoryWrite {
   readonly definition: Hash;
   readonly question: Question;
   readonly said: View;
+  /** How many messages the session held when the run read it: what is added comes after these. */
+  readonly held?: number;
 }
 
 export interface EvaluationCall {

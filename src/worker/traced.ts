@@ -167,9 +167,10 @@ export const traced = (ports: Ports): Ports => ({
   },
   memories: {
     async read(memory, signal) {
-      const messages = await ports.memories.read(memory, signal);
-      tell(() => ({ 'session.id': memory.session, 'memory.messages.count': messages.length }));
-      return messages;
+      const remembered = await ports.memories.read(memory, signal);
+      const { length } = remembered.messages;
+      tell(() => ({ 'session.id': memory.session, 'memory.messages.count': length }));
+      return remembered;
     },
     append(memory, messages, options) {
       tell(() => ({ 'session.id': memory.session, 'memory.messages.count': messages.length }));

@@ -17,7 +17,7 @@ import { tellStart, tellTarget } from './events.ts';
 import { endOfRun } from './failures.ts';
 import { inOrder } from './in-order.ts';
 import { judged } from './judgement.ts';
-import { memorised, remembered } from './memory.ts';
+import { memorised, recalled, remembered, type Reading, type Recalled } from './memory.ts';
 import type { TurnTaken } from './run-team.ts';
 import { agentTurn, modelTurn, toolTurn } from './speakers.ts';
 import { forTarget, openStage, thisRun, type Stage } from './stage.ts';
@@ -44,7 +44,8 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
   );
 
   if (!input.carried) tellStart(stage);
-  const history = input.carried?.history ?? (await remembered(stage));
+  const { history, held } = input.carried ?? {};
+  const recalling = history ? { history, held } : await remembered(stage);
 
   const everyAnswer = inOrder(input.snapshot.targets, input.limits.concurrency, async (target, index) => {
     const soFar = progress[index] ?? {};
@@ -53,7 +54,7 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
     const underway = { ...soFar, startedMs: soFar.startedMs ?? Date.now() };
     progress[index] = underway;
     boundary.begun();
-    const outcome = await askTarget(stage, history, boundary, target, index, underway);
+    const outcome = await askTarget(stage, recalling, boundary, target, index, underway);
     boundary.ended();
     tellTarget(stage, outcome.target.type, outcome.target.name, outcome.phase !== 'done');
     return (progress[index] = outcome);
@@ -61,8 +62,10 @@ export async function queryWorkflow(input: RunInput): Promise<RunOutcome> {
 
   const responses = await Promise.race([everyAnswer, boundary.everyoneWaits()]);
   if (!responses) {
-    return continueAsNew<typeof queryWorkflow>(nextRun(input, stage, boundary, history, progress));
+    const known = 'reading' in recalling ? await recalling.reading : recalling;
+    return continueAsNew<typeof queryWorkflow>(nextRun(input, stage, boundary, known, progress));
   }
+  if ('reading' in recalling) await recalling.end();
   await streamEnded(stage);
   return end(await concluded(stage, responses));
 }
@@ -81,7 +84,7 @@ async function concluded(stage: Stage, answers: readonly TargetOutcome[]): Promi
 /** Asks one target; whatever happens to it, the outcome keeps what it had said by then. */
 async function askTarget(
   stage: Stage,
-  history: History,
+  recalling: Recalled | Reading,
   boundary: Boundary,
   target: TargetPlan,
   index: number,
@@ -95,7 +98,8 @@ async function askTarget(
     `deadline of ${name}`,
     async () => {
       const between = (said: TeamState) => boundary.between(index, said);
-      return memorised(stage, index, await takeFloor(stage, target, history, between, state));
+      const memory = 'reading' in recalling ? await recalled(recalling, target) : recalling;
+      return memorised(stage, index, memory, await takeFloor(stage, target, memory.history, between, state));
     },
   );
   const { type } = target;
@@ -174,7 +178,7 @@ function nextRun(
   { snapshot, ...input }: RunInput,
   { ledger }: Stage,
   { waiting }: Boundary,
-  history: History,
+  { history, held }: Recalled,
   progress: readonly (TargetOutcome | TargetUnderway)[],
 ): RunInput {
   const here = thisRun();
@@ -188,6 +192,7 @@ function nextRun(
     nextTurn: ledger.nextTurn(),
     usage: ledger.usage(),
     history: 'failure' in history ? history : seenFromOutside(history, here),
+    ...(held !== undefined && { held }),
     targets,
   };
   return {

@@ -1,4 +1,5 @@
 import { createActivities } from '../../src/activities/create-activities.ts';
+import type { MemoryWrite } from '../../src/api/run.ts';
 import type { MemoryDefinition } from '../../src/api/snapshot.ts';
 import type { Message } from '../../src/api/transcript.ts';
 import {
@@ -69,12 +70,13 @@ function world(address: MemoryDefinition['address'], session = `session-${++sess
       inActivity({ ...attempted, activityId: 'memory.read' }, () =>
         activities.readMemory({ definition: 'memory', slot: 9 }),
       ),
-    write: (attempt: Partial<Attempt> = {}) =>
+    write: (attempt: Partial<Attempt> = {}, more: Partial<MemoryWrite> = {}) =>
       inActivity({ ...attempted, activityId: 'memory.write.1', ...attempt }, () =>
         activities.writeMemory({
           definition: 'memory',
           question: { hash: 'q', text: 'Weather?' },
           said: [{ from: 0, to: 3 }],
+          ...more,
         }),
       ),
   };
@@ -87,13 +89,13 @@ describe.each([
   beforeEach(() => old.kept().splice(0));
 
   test('knows nothing of a new session', async () => {
-    expect(await world({ value: url() }).read()).toEqual({ messages: [] });
+    expect(await world({ value: url() }).read()).toEqual({ messages: [], held: 0 });
   });
 
   test('gives back the question and what was said after it', async () => {
     const { read, write } = world({ value: url() });
     await write();
-    expect(await read()).toEqual({ messages: exchange });
+    expect(await read()).toEqual({ messages: exchange, held: exchange.length });
   });
 
   test('keeps an append once, however often it is tried', async () => {
@@ -112,15 +114,31 @@ describe.each([
   });
 });
 
-test('an append that arrived unheard is not made again', async () => {
-  old.kept().splice(0);
-  const { write } = world({ value: old.server.url });
-  const before = old.appends().length;
-  old.state.answer = { status: 500 };
-  await expect(write()).rejects.toMatchObject({ type: 'MemoryUnavailable', nonRetryable: false });
-  old.state.answer = {};
-  await write({ attempt: 2 });
-  expect(old.appends()).toHaveLength(before + 1);
+describe('an append to a memory of ARK v0.1.31', () => {
+  const unheard = async (append: () => Promise<void>) => {
+    old.state.answer = { status: 500 };
+    await expect(append()).rejects.toMatchObject({ type: 'MemoryUnavailable', nonRetryable: false });
+    old.state.answer = {};
+  };
+  beforeEach(() => old.kept().splice(0));
+
+  test('that arrived unheard is not made again, whatever another target has added since', async () => {
+    const { read, write } = world({ value: old.server.url });
+    const { held } = await read();
+    await unheard(() => write({}, { held }));
+    await write({ activityId: 'memory.write.2' }, { held, said: [{ from: 2, to: 3 }] });
+    await write({ attempt: 2 }, { held });
+    expect(old.kept()).toHaveLength(exchange.length + 2);
+  });
+
+  test('that did not arrive is made again, though the same was said in an earlier Query', async () => {
+    const { read, write } = world({ value: old.server.url });
+    await write();
+    const { held } = await read();
+    expect(held).toBe(exchange.length);
+    await write({ attempt: 2 }, { held });
+    expect(old.kept()).toHaveLength(2 * exchange.length);
+  });
 });
 
 test('every append says which one it is', async () => {

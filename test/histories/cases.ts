@@ -56,6 +56,13 @@ const companionCases: Readonly<Record<string, Case>> = {
     },
     script: { bob: [{ tools: ['lookup'] }, 'done'] },
   },
+  'memory-in-time': {
+    cast: { targets: [target('tool', 'search'), target('agent', 'ann'), target('model', 'gpt')], isRemembered: true },
+  },
+  'memory-too-slow': {
+    cast: { targets: [target('agent', 'ann'), target('tool', 'search')], isRemembered: true, timeoutMs: 1500 },
+    script: { 'memory.read': [{ hangs: true }] },
+  },
   'memory-unreadable': {
     cast: { targets: [target('agent', 'ann')], isRemembered: true },
     script: { 'memory.read': [{ fails: 'MemoryRejected' }] },

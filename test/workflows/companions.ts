@@ -60,7 +60,9 @@ export function companionPorts(cue: Cue): CompanionPorts {
     memories: {
       async read({ address }, signal) {
         const before = text(await cue(`${address}/memory.read`, [], signal));
-        return before === '' ? [] : [{ role: 'user', content: before }];
+        return before === ''
+          ? { messages: [], held: 0 }
+          : { messages: [{ role: 'user', content: before }], held: 1 };
       },
       async append({ address }, messages, { signal, idempotencyKey }) {
         await cue(`${address}/${idempotencyKey.split(':').at(-1)}`, messages, signal);
@@ -114,7 +116,7 @@ export const engineAgent = (
 export function companionsIn(
   { isRemembered, isStreamed, evaluators = [] }: Companions,
   { uid, access, hash }: Stagehand,
-): Pick<Snapshot, 'definitions' | 'memory' | 'evaluation' | 'stream'> {
+): Pick<Snapshot, 'definitions' | 'memory' | 'memoryName' | 'evaluation' | 'stream'> {
   const of = { namespace: 'default', access };
   const memory = { kind: 'memory', name: 'm', address: { value: uid }, session: uid, query: 'play' } as const;
   const query = { metadata: { namespace: 'default', name: 'play', uid }, spec: { input: 'what now?' } };
@@ -133,7 +135,7 @@ export function companionsIn(
         ]),
       ),
     },
-    ...(isRemembered && { memory: hash('memory') }),
+    ...(isRemembered && { memory: hash('memory'), memoryName: 'm' }),
     ...(isStreamed && { stream: hash('stream') }),
     ...(judges.length > 0 && { evaluation: { queried: hash('queried'), evaluators: judges } }),
   };

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { TargetPlan, TeamPlan } from '../../src/api/snapshot.ts';
-import { openTheatre, type Theatre } from './theatre.ts';
+import { givenTo, openTheatre, type Theatre } from './theatre.ts';
 
 /** A server that calls a history long after 60 events, where others wait for 4,096. */
 let theatre: Theatre;
@@ -156,6 +156,7 @@ test('what was said before is read by the first run only, heard in the last, and
   expect(play.heard('bob').slice(0, 2)).toEqual(['user: we met before', 'assistant: ann 1']);
   expect(play.heard('memory.write.1').slice(0, 2)).toEqual(['user: what now?', 'assistant: ann 1']);
   expect(play.heard('memory.write.1')).toHaveLength(1 + 19 + 2);
+  expect(await givenTo(theatre.client, play.handle.workflowId, 'memory.write.1')).toMatchObject({ held: 1 });
   expect(play.asked.filter((name) => !/^(stream of )?(ann|bob|quick)$/.test(name))).toEqual([
     'memory.read',
     'memory.write.2',

@@ -1,5 +1,5 @@
 import type { TargetPlan, TeamPlan } from '../../src/api/snapshot.ts';
-import { openTheatre, type Cast, type Script, type Theatre } from './theatre.ts';
+import { givenTo, openTheatre, type Cast, type Script, type Theatre } from './theatre.ts';
 
 let theatre: Theatre;
 beforeAll(async () => {
@@ -85,6 +85,13 @@ describe('what is said', () => {
     expect(play.heard('memory.write.1')).toEqual([question, 'assistant: ann 1']);
     expect(play.heard('memory.write.2')).toEqual([question, 'assistant: gpt 1']);
     expect(play.heard('memory.write.4')).toEqual([question, 'assistant: cem 1', 'assistant: dan 1']);
+  });
+
+  test('is looked for, where it may have been remembered already, after what was held before', async () => {
+    const play = await remembering({ targets: [target('agent', 'ann')] });
+    await play.ended();
+    const { workflowId } = play.handle;
+    expect(await givenTo(theatre.client, workflowId, 'memory.write.1')).toMatchObject({ held: 1 });
   });
 
   test('is remembered with the tools that were used, and with what a nested team said', async () => {
@@ -181,12 +188,18 @@ describe('a memory', () => {
     expect((await play.ended()).outcome.responses).toMatchObject([
       { phase: 'error', content: 'ann 1', failure: { type: 'TargetTimeout' } },
     ]);
-    const unread = await remembering(
-      { targets: [target('agent', 'ann')], timeoutMs: 1500 },
+  });
+
+  test('is read in the time of those who wait for it, and nobody else waits', async () => {
+    const play = await remembering(
+      { targets: [target('agent', 'ann'), target('tool', 'search')], timeoutMs: 1500 },
       { 'memory.read': [{ hangs: true }] },
     );
-    expect((await unread.ended()).outcome.responses).toMatchObject([
-      { phase: 'error', failure: { type: 'CallTimeout' } },
+    expect((await play.ended()).outcome.responses).toMatchObject([
+      { phase: 'error', content: '', failure: { type: 'TargetTimeout' } },
+      { phase: 'done', content: 'search 1' },
     ]);
+    expect(play.asked).toEqual(expect.not.arrayContaining(['ann', 'memory.write.1']));
+    expect(play.told.map(({ reason }) => reason)).toContain('MemoryGetMessagesError');
   });
 });

@@ -11,6 +11,7 @@ import type { FailureType } from '../../src/api/failures.ts';
 import type { RunEvent } from '../../src/api/run-event.ts';
 import type { RunInput, RunOutcome } from '../../src/api/run.ts';
 import type {
+  AgentPlan,
   Definition,
   MemberPlan,
   ModelDefinition,
@@ -27,7 +28,10 @@ import { companionPorts, companionsIn, engineAgent, type Companions } from './co
 
 /** What a speaker does when asked: says something, uses tools, fails, or never answers. */
 export type Line =
-  string | { readonly tools: readonly string[] } | { readonly fails: FailureType } | { readonly hangs: true };
+  | string
+  | { readonly tools: readonly string[]; readonly saying?: string }
+  | { readonly fails: FailureType }
+  | { readonly hangs: true };
 
 /** Lines by speaker (an agent, a model, a tool, or `select <team>`); the last one is said again and again. */
 export type Script = Readonly<Record<string, readonly Line[]>>;
@@ -37,6 +41,8 @@ export interface Cast extends Companions {
   readonly teams?: readonly TeamPlan[];
   readonly timeoutMs?: number;
   readonly toolRounds?: number;
+  /** What the plan tells of agents, beside how they are played here. */
+  readonly plans?: Readonly<Record<string, Partial<AgentPlan>>>;
 }
 
 export interface Play {
@@ -170,7 +176,7 @@ function scriptedPorts(stages: ReadonlyMap<string, Rehearsal>) {
           ? line.tools.map((name, index) => ({
               id: `call-${index}`,
               name,
-              arguments: '{"response":"over and out"}',
+              arguments: JSON.stringify({ response: line.saying ?? 'over and out' }),
             }))
           : undefined;
       const content = typeof line === 'string' ? line : '';
@@ -207,7 +213,16 @@ function scriptedPorts(stages: ReadonlyMap<string, Rehearsal>) {
 
 /** Every agent of the cast has a model of its own and the tools `search`, `lookup`, `noop` and `terminate`. */
 function inputOf(cast: Cast, uid: string): RunInput {
-  const { targets, teams = [], timeoutMs = 300_000, toolRounds = 10, engines, shaped, forgiven } = cast;
+  const {
+    targets,
+    teams = [],
+    timeoutMs = 300_000,
+    toolRounds = 10,
+    engines,
+    shaped,
+    forgiven,
+    plans,
+  } = cast;
   const access = { namespace: 'default', serviceAccount: 'default' };
   const model = (speaker: string): ModelDefinition => ({
     namespace: 'default',
@@ -294,6 +309,7 @@ function inputOf(cast: Cast, uid: string): RunInput {
           model: `model-of-${name}`,
           ...(engines?.includes(name) && { hasEngine: true }),
           ...(forgiven && { forgiven }),
+          ...plans?.[name],
         },
       ]),
     ),
@@ -308,6 +324,15 @@ function inputOf(cast: Cast, uid: string): RunInput {
     timeoutMs,
   };
   return { snapshot, limits: { toolRounds, turns: 100, concurrency: 8 } };
+}
+
+/** What an activity of the newest run was given. */
+export async function givenTo(client: Client, workflowId: string, activityId: string): Promise<unknown> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const call = events
+    ?.map(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)
+    .find((scheduled) => scheduled?.activityId === activityId);
+  return JSON.parse(Buffer.from(call?.input?.payloads?.[0]?.data ?? []).toString());
 }
 
 async function endOf(client: Client, workflowId: string) {

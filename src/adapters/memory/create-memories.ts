@@ -8,7 +8,7 @@ import type { RemoteError } from '../remote-error.ts';
 import { queryEscape } from '../templates/go-escape.ts';
 import { createServices, type Service } from './memory-dialect.ts';
 import { memoryHeaders } from './memory-headers.ts';
-import { readConversation } from './read-conversation.ts';
+import { readConversation, type Kept } from './read-conversation.ts';
 import { recent } from './recent.ts';
 import { wireMessage } from '../wire-message.ts';
 import { fromWire } from './wire-messages.ts';
@@ -29,14 +29,16 @@ export function createMemories(options: HttpOptions = {}): MemoryPort & { close(
     async read(memory, signal) {
       const address = trimmed(memory.address);
       const service = await serviceAt(address, signal);
-      return recent(await read(http, service, { ...memory, address }, signal));
+      const { messages, held } = await read(http, service, { ...memory, address }, signal);
+      return { messages: recent(messages), held };
     },
-    async append(memory, messages, { signal, idempotencyKey, isRepeated }) {
+    async append(memory, messages, { signal, idempotencyKey, isRepeated, heldBefore }) {
       if (messages.length === 0) return;
       const at = { ...memory, address: trimmed(memory.address) };
       const service = await serviceAt(at.address, signal);
       if (isRepeated && !service.isIdempotent) {
-        if (endsWith(await read(http, service, at, signal), messages)) return;
+        const since = await read(http, service, at, signal, heldBefore);
+        if (holds(since.messages, messages)) return;
       }
       await append(http, service, at, { messages, signal, idempotencyKey });
     },
@@ -53,7 +55,8 @@ async function read(
   { dialect }: Service,
   memory: MemoryAddress,
   signal: AbortSignal,
-): Promise<readonly Message[]> {
+  since = 0,
+): Promise<{ readonly messages: readonly Message[]; readonly held: number }> {
   const limits = {
     headers: memoryHeaders,
     signal,
@@ -62,13 +65,24 @@ async function read(
     bytesMax: sessionBytesMax,
   };
   try {
-    if (dialect === 'conversations') return fromWire(await readConversation(http, memory, limits));
-
-    const { messages } = ((await getJson(http, sessionUrl(memory), limits)) ?? {}) as { messages?: unknown };
-    return fromWire(Array.isArray(messages) ? messages : []);
+    const readKept = dialect === 'conversations' ? readConversation : readSession;
+    const { messages, held } = await readKept(http, memory, limits, since);
+    return { messages: fromWire(messages), held };
   } catch (error) {
     throw inWords(error, words);
   }
+}
+
+/** The older dialect gives a session as a whole. */
+async function readSession(
+  http: Http,
+  memory: MemoryAddress,
+  limits: Parameters<typeof getJson>[2],
+  since: number,
+): Promise<Kept> {
+  const { messages } = ((await getJson(http, sessionUrl(memory), limits)) ?? {}) as { messages?: unknown };
+  const kept: readonly unknown[] = Array.isArray(messages) ? messages : [];
+  return { messages: kept.slice(since), held: kept.length };
 }
 
 async function append(
@@ -119,8 +133,15 @@ function words({ kind, status, message }: RemoteError): string {
   }
 }
 
-/** In any order: the service of contract section 5.3 does not keep that of messages it was given together. */
-function endsWith(kept: readonly Message[], messages: readonly Message[]): boolean {
-  const texts = (some: readonly Message[]) => some.map((one) => JSON.stringify(wireMessage(one))).toSorted();
-  return isDeepStrictEqual(texts(kept.slice(-messages.length)), texts(messages));
+/**
+ * Whether the messages stand together somewhere, in any order: the service of contract section 5.3 does not keep that of
+ * messages it was given together. What somebody else has added in the very same words cannot be told from them.
+ */
+function holds(kept: readonly Message[], messages: readonly Message[]): boolean {
+  const texts = (some: readonly Message[]) => some.map((one) => JSON.stringify(wireMessage(one)));
+  const wanted = texts(messages).toSorted();
+  const there = texts(kept);
+  return there.some((_, from) =>
+    isDeepStrictEqual(there.slice(from, from + wanted.length).toSorted(), wanted),
+  );
 }

@@ -9,22 +9,23 @@ const newestMax = 1_000;
 const pagesMax = 100;
 
 /**
- * The newest messages of a conversation in the newer dialect (contract section 12), in order. Services differ in how they
- * wrap a page and in how many messages they put into one.
+ * The newest messages of a conversation in the newer dialect (contract section 12), in order, of those after the first
+ * `since`; and how many it holds. Services differ in how they wrap a page and in how many messages they put into one.
  */
 export async function readConversation(
   http: Http,
   { address, session }: MemoryAddress,
   limits: Parameters<typeof getJson>[2],
-): Promise<unknown[]> {
+  since: number,
+): Promise<Kept> {
   const get = async (limit: number, offset: number): Promise<Page> => {
     const of = `conversation_id=${encodeURIComponent(session)}&limit=${limit}&offset=${offset}`;
     return pageOf(await getJson(http, `${address}/messages?${of}`, limits));
   };
 
   const { total } = await get(1, 0);
-  if (total === 0) return [];
-  let offset = Math.max((total ?? 0) - newestMax, 0);
+  if (total === 0) return { messages: [], held: 0 };
+  let offset = Math.max((total ?? 0) - newestMax, since);
   let records: readonly Entry[] = [];
   for (let page = 0; page < pagesMax; page += 1) {
     const { records: more } = await get(newestMax, offset);
@@ -33,7 +34,13 @@ export async function readConversation(
     records = [...records, ...more].slice(-newestMax);
     if (total !== undefined && offset >= total) break;
   }
-  return inOrder(records).map(({ message }) => message);
+  return { messages: inOrder(records).map(({ message }) => message), held: offset };
+}
+
+/** What a service holds, as it says it. */
+export interface Kept {
+  readonly messages: readonly unknown[];
+  readonly held: number;
 }
 
 interface Page {

@@ -32,6 +32,8 @@ async function oldService(answer: JournaledReply | ((n: number) => JournaledRepl
 const at = (address: string, session = 's1') => ({ address, session, query: 'q1' });
 const append = (address: string, messages: readonly Message[], isRepeated = false, idempotencyKey = 'k1') =>
   memories.append(at(address), messages, { signal, idempotencyKey, isRepeated });
+const messagesAt = async (address: string, session?: string) =>
+  (await memories.read(at(address, session), signal)).messages;
 
 const failureOf = async (promise: Promise<unknown>): Promise<RemoteError> => {
   const failure = await promise.then(
@@ -88,7 +90,7 @@ describe('the wire of v0.1.31', () => {
 
   test('a read is one GET, in the order of the conversation', async () => {
     const { server, sessions } = await oldService({ body: JSON.stringify({ messages: wire }) });
-    expect(await memories.read(at(server.url), signal)).toEqual(calls);
+    expect(await memories.read(at(server.url), signal)).toEqual({ messages: calls, held: calls.length });
     expect(sessions()).toMatchObject([
       {
         method: 'GET',
@@ -120,7 +122,7 @@ describe('the wire of v0.1.31', () => {
     ],
   ])('%s is read as what it means', async (body, messages) => {
     const { server } = await oldService({ body });
-    expect(await memories.read(at(server.url), signal)).toEqual(messages);
+    expect(await messagesAt(server.url)).toEqual(messages);
   });
 
   test.each([
@@ -166,15 +168,50 @@ describe('the wire of v0.1.31', () => {
 });
 
 describe('an append that may have arrived before', () => {
-  test.each([
-    ['ends with it: it is not sent again', [...wire, ...wire], 0],
-    ['ends with it in another order, as v0.1.31 may give it', [wire[1], wire[0], wire[3], wire[2]], 0],
-    ['ends with something else', [...wire, { role: 'user', content: 'more' }], 1],
-    ['is empty', [], 1],
-  ])('where the session %s', async (_, messages, puts) => {
+  const other = [
+    { role: 'user', content: 'Weather in Oslo?' },
+    { role: 'assistant', name: 'eve', content: 'Cold.' },
+  ];
+  const disordered = [wire[1], wire[0], wire[3], wire[2]];
+
+  test.each<[string, unknown[], number, 'PUT'[]]>([
+    ['ends with it: it is not sent again', [...wire, ...wire], 4, []],
+    ['has it, and what another target said after it', [...other, ...wire, ...other], 2, []],
+    ['has it in another order, as v0.1.31 may give it', [...other, ...disordered, ...other], 2, []],
+    ['had it before this run: what is said again is kept again', [...wire], 4, ['PUT']],
+    ['had it before this run, and has something else since', [...wire, ...other], 4, ['PUT']],
+    ['has only a part of it', [...wire.slice(0, 3), ...other], 0, ['PUT']],
+    ['is empty', [], 0, ['PUT']],
+  ])('where the session %s', async (_, messages, heldBefore, puts) => {
     const { server, sessions } = await oldService({ body: JSON.stringify({ messages }) });
-    await append(server.url, calls, true);
-    expect(sessions().map(({ method }) => method)).toEqual(['GET', ...Array<string>(puts).fill('PUT')]);
+    const options = { signal, idempotencyKey: 'k1', isRepeated: true, heldBefore };
+    await memories.append(at(server.url), calls, options);
+    expect(sessions().map(({ method }) => method)).toEqual(['GET', ...puts]);
+  });
+
+  test('is looked for in the newer dialect too, where the service knows no keys', async () => {
+    const record = (message: unknown, sequence: number) => ({ message, sequence });
+    let kept = [...other, ...wire, ...other].map(record);
+    const server = await startJournaledServer(({ path }) => {
+      const { searchParams, pathname } = new URL(path, 'http://memory');
+      if (pathname === '/conversations') return { body: '{"conversations":[]}' };
+      const offset = Number(searchParams.get('offset'));
+      const messages = kept.slice(offset, offset + Number(searchParams.get('limit')));
+      return { body: JSON.stringify({ messages, total: kept.length }) };
+    });
+    servers.push(server);
+    const posts = () => server.requests.filter(({ method }) => method === 'POST').length;
+    const again = (heldBefore: number) =>
+      memories.append(at(server.url), calls, { signal, idempotencyKey: 'k1', isRepeated: true, heldBefore });
+
+    expect(await memories.read(at(server.url), signal)).toMatchObject({ held: 8 });
+    await again(2);
+    expect(posts()).toBe(0);
+    await again(6);
+    expect(posts()).toBe(1);
+    kept = [];
+    await again(0);
+    expect(posts()).toBe(2);
   });
 });
 
@@ -211,12 +248,12 @@ describe('with the broker, in the newer dialect', () => {
   test('what was appended is read, and an append repeated with its key adds nothing', async () => {
     await append(broker.url, calls);
     await append(broker.url, calls, true);
-    expect(await memories.read(at(broker.url), signal)).toEqual(calls);
+    expect(await memories.read(at(broker.url), signal)).toEqual({ messages: calls, held: calls.length });
 
     // Said twice is said twice: only the key tells a repetition.
     await append(broker.url, calls, true, 'k2');
-    expect(await memories.read(at(broker.url), signal)).toHaveLength(2 * calls.length);
-    expect(await memories.read(at(broker.url, 'other'), signal)).toEqual([]);
+    expect(await messagesAt(broker.url)).toHaveLength(2 * calls.length);
+    expect(await memories.read(at(broker.url, 'other'), signal)).toEqual({ messages: [], held: 0 });
   });
 
   test('a long conversation is cut to its newest part, from a question on', async () => {
@@ -230,7 +267,8 @@ describe('with the broker, in the newer dialect', () => {
     const all = Array.from({ length: 300 }, (_, n) => exchange(n)).flat();
     await memories.append(memory, all, { signal, idempotencyKey: 'long', isRepeated: false });
 
-    const read = await memories.read(memory, signal);
+    const { messages: read, held } = await memories.read(memory, signal);
+    expect(held).toBe(all.length);
     expect(read[0]?.role).toBe('user');
     expect(read).toEqual(all.slice(-read.length));
     const bytes = Buffer.byteLength(JSON.stringify(read));
