@@ -59,6 +59,169 @@ test('an agent with a tool is told in the order of the contract (section 6.1)', 
   });
 });
 
+/** The first Event of a reason, as ARK's payload has it (section 6.1): the name, and the facts beside it. */
+const payload = (told: readonly RunEvent[], reason: string): object => {
+  const { name, facts } = told.find((each) => each.reason === reason) ?? {};
+  return { name, ...facts };
+};
+
+describe('the payload of', () => {
+  const play = async (...[cast, script]: Parameters<Theatre['play']>) => {
+    const played = await theatre.play(cast, script);
+    await played.ended();
+    const { told } = played;
+    const { uid } = told[0]!.query;
+    return { told, ids: { queryId: uid, sessionId: uid } };
+  };
+
+  test('an agent’s Events', async () => {
+    const tools = { search: 'custom', lookup: 'filtered' } as const;
+    const { told, ids } = await play(
+      { targets: bot, plans: { ann: { provider: 'gpt-4o', tools } } },
+      {
+        ann: [{ tools: ['search'] }, { tools: ['lookup'] }],
+        search: ['found'],
+        lookup: [{ fails: 'ToolRejected' }],
+      },
+    );
+    const agent = {
+      name: 'default/ann',
+      model: 'gpt-4o',
+      agentName: 'default/ann',
+      namespace: 'default',
+      ...ids,
+    };
+    expect(payload(told, 'AgentExecutionStart')).toEqual(agent);
+    expect(payload(told, 'AgentExecutionComplete')).toEqual(agent);
+
+    const llm = { name: 'gpt-4o', agent: 'default/ann', model: 'gpt-4o' };
+    expect(payload(told, 'LLMCallStart')).toEqual(llm);
+    expect(payload(told, 'LLMCallComplete')).toEqual(llm);
+
+    const call = { toolId: 'call-0', parameters: '{"response":"over and out"}', paramCount: '1', ...ids };
+    const search = {
+      ...call,
+      name: 'search',
+      toolName: 'search',
+      toolType: 'custom',
+      agentName: 'default/ann',
+    };
+    const result = { resultLength: '5', hasError: 'false', resultId: 'call-0' };
+    expect(payload(told, 'ToolCallStart')).toEqual(search);
+    expect(payload(told, 'ToolCallComplete')).toEqual({ ...search, ...result });
+    expect(payload(told, 'ToolCallError')).toEqual({
+      ...search,
+      name: 'lookup',
+      toolName: 'lookup',
+      toolType: 'filtered',
+    });
+
+    // No text and no time: ARK gives it neither.
+    const { query } = told[0]!;
+    const facts = { targetType: 'agent', targetName: 'ann', type: 'agent' };
+    const reason = 'TargetExecutionError';
+    expect(one(told, reason)).toEqual({ query, reason, name: 'ann', facts });
+  });
+
+  test('a team’s Events', async () => {
+    const { told, ids } = await play(team({ strategy: 'selector', maxTurns: 1, model: 'm' }), {
+      'select crew': ['bob'],
+    });
+    const name = 'default/crew';
+    const execution = { name, strategy: 'selector', teamName: name, memberCount: '2', ...ids };
+    expect(payload(told, 'TeamExecutionStart')).toEqual(execution);
+    expect(payload(told, 'TeamExecutionError')).toEqual(execution);
+
+    const turn = { name, strategy: 'selector', type: 'turn' };
+    expect(payload(told, 'TeamTurnStart')).toEqual({ ...turn, turn: '0' });
+    expect(payload(told, 'TeamTurnMaxTurns')).toEqual({ ...turn, turn: '1' });
+
+    const member = { name: 'bob', team: name, memberType: 'agent', turn: '1', strategy: 'selector', ...ids };
+    expect(payload(told, 'TeamMemberStart')).toEqual(member);
+    expect(payload(told, 'TeamMemberComplete')).toEqual(member);
+
+    expect(payload(told, 'SelectorModelResponse')).toEqual({
+      name,
+      model: 'm',
+      selected_name: 'bob',
+      available_participants: 'ann, bob',
+      type: 'team_selector_response',
+    });
+    const selected = { selected_participant: 'bob', selection_reason: 'exact_match', type: 'team_selector' };
+    expect(payload(told, 'ParticipantSelected')).toEqual({ name, ...selected });
+  });
+
+  test('an engine’s Events, told once however it ended', async () => {
+    const { told } = await play({ targets: bot, engines: ['ann'] }, { ann: [{ fails: 'EngineRejected' }] });
+    const engine = { name: 'model-of-ann', agent: 'default/ann', namespace: 'default' };
+    expect(payload(told, 'ExecutorStart')).toEqual(engine);
+    expect(payload(told, 'ExecutorError')).toEqual(engine);
+    expect(told.map(({ reason }) => reason)).not.toContain('ExecutorComplete');
+  });
+
+  test('an A2A server’s Events', async () => {
+    const a2a = { server: 'poet', address: 'http://poet' };
+    const { told, ids } = await play(
+      { targets: bot, engines: ['ann'], plans: { ann: { a2a } } },
+      { ann: ['a poem'] },
+    );
+    const call = {
+      name: 'ann',
+      a2aServer: 'poet',
+      serverAddr: 'http://poet',
+      protocol: 'a2a-jsonrpc',
+      namespace: 'default',
+      ...ids,
+    };
+    const reply = { responseLength: '6', hasError: 'false', messageCount: '1' };
+    expect(payload(told, 'A2ACallStart')).toEqual(call);
+    expect(payload(told, 'A2ACallComplete')).toEqual({ ...call, ...reply });
+    expect(told.map(({ reason }) => reason)).not.toContain('ExecutorStart');
+  });
+
+  test('a memory’s Events', async () => {
+    const { told, ids } = await play(
+      { targets: bot, isRemembered: true },
+      { 'memory.read': ['earlier'], 'memory.write.1': [{ fails: 'MemoryRejected' }] },
+    );
+    const memory = { name: 'm', namespace: 'default', sessionId: ids.sessionId };
+    expect(payload(told, 'MemoryGetMessagesStart')).toEqual(memory);
+    expect(payload(told, 'MemoryGetMessagesComplete')).toEqual({ ...memory, messages: '1' });
+    expect(payload(told, 'MemoryAddMessagesStart')).toEqual({ ...memory, messages: '2' });
+    expect(payload(told, 'MemoryAddMessagesError')).toEqual({ ...memory, messages: '2' });
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['Complete', ['AgentExecution', 'LLMCall', 'ModelCall', 'ToolCall', 'TeamMember', 'TeamExecution']],
+    ['Error', ['LLMCall', 'ModelCall', 'TeamMember', 'TeamExecution']],
+  ])('every %s tells how long it took, and every error what went wrong', async (end, kinds) => {
+    const fails = [{ fails: 'ModelBadRequest' }] as const;
+    const { told } = await play(
+      { ...team({ strategy: 'sequential' }), targets: [...crew, { type: 'model', name: 'gpt' } as never] },
+      end === 'Error' ? { ann: fails, gpt: fails } : { ann: [{ tools: ['search'] }, 'done'] },
+    );
+    const error = end === 'Error' ? expect.stringContaining('on purpose') : undefined;
+    for (const kind of kinds) {
+      const event = told.find(({ reason }) => reason === kind + end);
+      expect({ kind, took: event?.durationMs, error: event?.error }).toEqual({
+        kind,
+        took: expect.any(Number),
+        error,
+      });
+    }
+  });
+
+  test('a call with long arguments has the beginning of them', async () => {
+    const { told } = await play(
+      { targets: bot },
+      { ann: [{ tools: ['search'], saying: 'x'.repeat(20_000) }, 'done'] },
+    );
+    const { parameters } = payload(told, 'ToolCallStart') as { readonly parameters: string };
+    expect(parameters).toMatch(/^{"response":"x+/);
+    expect(Buffer.byteLength(parameters)).toBeLessThanOrEqual(8 * 1024);
+  });
+});
+
 test('a failure is told at every level that has a word for it', async () => {
   const play = await theatre.play({ targets: bot }, { ann: [{ fails: 'ModelBadRequest' }] });
   await play.ended();
@@ -85,8 +248,9 @@ test('a tool that ends the conversation says so, and so does the turn of its mem
   expect(one(play.told, 'TeamExecutionComplete').name).toBe('default/crew');
 });
 
+const crew = [{ type: 'team', name: 'crew' }] as const;
 const team = (more: object) => ({
-  targets: [{ type: 'team', name: 'crew' }] as const,
+  targets: crew,
   teams: [
     {
       type: 'team',

@@ -114,6 +114,13 @@ describe('the rights', () => {
     [controller, 'delete', 'tools.ark.mckinsey.com', true],
     [controller, 'create', 'agents.ark.mckinsey.com', true],
     [controller, 'delete', 'agents.ark.mckinsey.com', true],
+    [controller, 'patch', 'agents.ark.mckinsey.com', true],
+    [controller, 'create', 'evaluations.ark.mckinsey.com', true],
+    [controller, 'patch', 'evaluations.ark.mckinsey.com', true],
+    [controller, 'delete', 'evaluations.ark.mckinsey.com', true],
+    [controller, 'update', 'mcpservers/finalizers.ark.mckinsey.com', true],
+    [controller, 'update', 'a2aservers/finalizers.ark.mckinsey.com', true],
+    [controller, 'create', 'queries.ark.mckinsey.com', false],
     [controller, 'patch', 'models.ark.mckinsey.com', false],
     [controller, 'delete', 'mcpservers.ark.mckinsey.com', false],
     [controller, 'impersonate', 'users', false],
@@ -122,6 +129,8 @@ describe('the rights', () => {
     [worker, 'get', 'secrets', false],
     [worker, 'get', 'queries.ark.mckinsey.com', false],
     [tenant, 'get', 'secrets', true],
+    [tenant, 'get', 'configmaps', true],
+    [tenant, 'get', 'services', true],
     [tenant, 'list', 'agents.ark.mckinsey.com', true],
     [tenant, 'list', 'secrets', false],
     [tenant, 'create', 'queries.ark.mckinsey.com', false],
@@ -129,6 +138,27 @@ describe('the rights', () => {
   ])('%s may %s %s: %s', async (user, verb, resource, expected) => {
     await whenMay(expected, user, verb, resource);
   });
+
+  test.each(kinds.map(({ plural }) => plural))(
+    'over %s are what the contract asks for (section 8)',
+    async (plural) => {
+      const resource = `${plural}.ark.mckinsey.com`;
+      const granted = async (user: string, verbs: readonly string[], of = resource) => {
+        const asked = verbs.map(async (verb) => ((await may(user, verb, of)) ? [verb] : []));
+        return (await Promise.all(asked)).flat();
+      };
+      const reading = ['get', 'list', 'watch'];
+      expect(await granted(controller, reading)).toEqual(reading);
+      const status = `${plural}/status.ark.mckinsey.com`;
+      expect(await granted(controller, ['get', 'patch', 'update'], status)).toEqual(['get', 'patch']);
+      // Whoever a Query runs as reads what it names, and finds what its selectors match.
+      expect(await granted(tenant, ['get', 'list', 'watch', 'create', 'patch', 'delete'])).toEqual([
+        'get',
+        'list',
+      ]);
+      expect(await granted(worker, reading)).toEqual([]);
+    },
+  );
 
   test('of people reach every kind, as far as each role says', async () => {
     const roles = { viewer: 'view', editor: 'edit', admin: 'admin' };
@@ -138,8 +168,11 @@ describe('the rights', () => {
       const label = `rbac.authorization.k8s.io/aggregate-to-${aggregated}`;
       expect(body.metadata.labels).toEqual({ [label]: 'true' });
       expect(body.rules[0].resources).toEqual(kinds.map(({ plural }) => plural));
-      expect(body.rules[0].verbs.includes('patch')).toBe(role !== 'viewer');
-      expect(body.rules[0].verbs.includes('deletecollection')).toBe(role === 'admin');
+      const reading = ['get', 'list', 'watch'];
+      const writing = ['create', 'delete', ...reading, 'patch', 'update'];
+      const verbs = { viewer: reading, editor: writing, admin: [...writing, 'deletecollection'] }[role];
+      expect(body.rules[0].verbs.toSorted()).toEqual(verbs?.toSorted());
+      expect(body.rules[1]).toEqual({ apiGroups: [arkGroup], resources: ['*/status'], verbs: ['get'] });
     }
   });
 

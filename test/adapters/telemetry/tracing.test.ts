@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
 import { createLogger } from '../../../src/adapters/telemetry/logger.ts';
 import { targetSpanIdOf, traceIdOf, uidIn } from '../../../src/adapters/telemetry/span-ids.ts';
 import { inTraceContext, traceHeaders } from '../../../src/adapters/telemetry/trace-context.ts';
@@ -54,6 +56,30 @@ describe('tracing is off', () => {
       env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: '', NODE_NO_WARNINGS: '1' },
     });
     expect(stdout.trim()).toBe('undefined true 0');
+  });
+
+  test.each(['1-controller', '2-worker'])('in a cluster by what it was for ARK (%s)', async (name) => {
+    const file = new URL(`../../../deploy/${name}.yaml`, import.meta.url);
+    const from = { name: 'otel-environment-variables', optional: true };
+    const deployments = parseAllDocuments(await readFile(file, 'utf8')).map(
+      (document) => document.toJS() as object,
+    );
+    expect(deployments).toContainEqual(
+      expect.objectContaining({
+        kind: 'Deployment',
+        spec: expect.objectContaining({
+          template: expect.objectContaining({
+            spec: expect.objectContaining({
+              containers: [
+                expect.objectContaining({
+                  envFrom: expect.arrayContaining([{ configMapRef: from }, { secretRef: from }]) as object[],
+                }),
+              ],
+            }),
+          }),
+        }),
+      }),
+    );
   });
 
   test('and requests bear no trace', () => {

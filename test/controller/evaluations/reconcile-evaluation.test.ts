@@ -70,6 +70,17 @@ describe('what the evaluator is asked (contract 7.3)', () => {
     expect(status()).toMatchObject({ phase: 'running', message: 'Starting evaluation', passed: false });
   });
 
+  test('is, of a query, the request of contract section 14', async () => {
+    world.add('e', query);
+    await look();
+    expect(request()).toEqual({
+      type: 'query',
+      config: { queryRef: { name: 'q1', namespace: 'default' } },
+      parameters: { queryRef: 'default/q1', 'model.namespace': 'default' },
+      evaluatorName: 'judge',
+    });
+  });
+
   test.each([
     ['direct', direct, 30_000],
     ['baseline', baseline, 120_000],

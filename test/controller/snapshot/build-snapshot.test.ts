@@ -92,6 +92,8 @@ describe('a snapshot', () => {
       'team/crew',
       'model/brain',
     ]);
+    // What Events count (contract section 6.1).
+    expect(snapshot.query.named).toBe(1);
   });
 
   test('asks nobody where the selector matches nothing', async () => {

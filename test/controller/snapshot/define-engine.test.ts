@@ -99,7 +99,9 @@ test('an agent of an A2A server needs no Model, and has the server’s headers, 
     annotations: discovered,
     agents: bot({}, a2a),
   });
-  expect(plan).toMatchObject({ model: 'poet', hasEngine: true });
+  // The address is told by Events, and only where it is no secret.
+  const told = { server: 'poet', address: 'http://poet' };
+  expect(plan).toMatchObject({ model: 'poet', hasEngine: true, a2a: told });
   expect(definition.engine).toEqual({
     type: 'a2a',
     namespace: 'default',

@@ -22,6 +22,11 @@ test('a conversation is kept in the Memory that the Query names, wherever that i
   });
 });
 
+test('its Events name the Memory', async () => {
+  const { memoryName } = await built({ ...bot, memories: { talks: memory } }, { memory: { name: 'talks' } });
+  expect(memoryName).toBe('talks');
+});
+
 test('without a name, it is kept in the one named default', async () => {
   expect(await memoryOf({ memories: { default: memory } })).toMatchObject({
     namespace: 'default',

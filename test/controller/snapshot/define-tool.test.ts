@@ -206,3 +206,18 @@ test.each<[string, Shelf, string, string]>([
 ])('a tool %s is no tool', async (_, shelf, type, message) => {
   expect(await refused(shelf)).toMatchObject({ type, message });
 });
+
+test('Events are told what every tool is, and what its provider calls the model', async () => {
+  const filtered = custom('some', { functions: [{ name: 'jq', value: '.a' }] });
+  const tools = [custom('weather'), custom('find'), filtered, { type: 'built-in', name: 'noop' }];
+  const shelf = { tools: { weather: mcp, find: http, some: http }, mcpservers: { server } };
+  expect((await bot(tools, shelf)).plan).toMatchObject({
+    model: 'default',
+    provider: 'gpt',
+    tools: { weather: 'mcp', find: 'custom', some: 'filtered', noop: 'builtin' },
+  });
+
+  const valueFrom = { secretKeyRef: { name: 'keys', key: 'model' } };
+  const secretive = { ...model, model: { valueFrom } };
+  expect((await bot([], { models: { default: secretive } })).plan).not.toHaveProperty('provider');
+});
