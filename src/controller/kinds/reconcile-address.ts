@@ -13,7 +13,10 @@ export interface AddressKind {
   readonly resolved: string;
   /** Said of an empty address, where there are words of its own for that. */
   readonly empty?: string;
-  read(object: SeenObject<AddressStatus>): { readonly address: Source } | Invalid;
+  /** `unusable` says what else keeps the object from being ready. */
+  read(
+    object: SeenObject<AddressStatus>,
+  ): { readonly address: Source; readonly unusable?: string | undefined } | Invalid;
   readonly announceResolved?: (address: string) => EventText;
   readonly announceFailed?: (message: string) => EventText;
 }
@@ -64,7 +67,8 @@ async function look(
   if (isInvalid(spec))
     return (spec.problems[0] ?? 'invalid').replace(/^failed to resolve Address/, 'Failed to resolve address');
   try {
-    return await resolveAddress(spec.address, object.namespace, values);
+    const found = await resolveAddress(spec.address, object.namespace, values);
+    return spec.unusable ?? found;
   } catch (error) {
     if (!(error instanceof Unbuildable)) throw error;
     const isEmpty = error.message === emptyAddress;

@@ -10,23 +10,27 @@ export function matchesSelector(selector: LabelSelector, labels: Readonly<Record
   );
 }
 
+/** Why nothing could be matched by the selector, whatever its labels. */
+export function selectorProblem({ matchExpressions = [] }: LabelSelector): string | undefined {
+  const unknown = matchExpressions.find(({ operator }) => !operators.has(operator));
+  return unknown && unknownOperator(unknown);
+}
+
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number];
 
-function holds(
-  { key, operator, values = [] }: Expression,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const value = labels[key];
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    default:
-      throw new Unbuildable('QueryInvalid', `"${operator}" is not a valid label selector operator`);
-  }
+const operators: ReadonlyMap<string, (value: string | undefined, values: readonly string[]) => boolean> =
+  new Map([
+    ['In', (value, values) => value !== undefined && values.includes(value)],
+    ['NotIn', (value, values) => value === undefined || !values.includes(value)],
+    ['Exists', (value) => value !== undefined],
+    ['DoesNotExist', (value) => value === undefined],
+  ]);
+
+function holds(expression: Expression, labels: Readonly<Record<string, string>>): boolean {
+  const isTrue = operators.get(expression.operator);
+  if (!isTrue) throw new Unbuildable('QueryInvalid', unknownOperator(expression));
+  return isTrue(labels[expression.key], expression.values ?? []);
 }
+
+const unknownOperator = ({ operator }: Expression): string =>
+  `"${operator}" is not a valid label selector operator`;

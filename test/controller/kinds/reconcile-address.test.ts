@@ -149,6 +149,17 @@ describe.each(kinds)('$kind', ({ reconcile, more, resolving, resolved, empty, wh
   });
 });
 
+test.each([
+  [{ matchExpressions: [{ key: 'a', operator: 'Like', values: ['b'] }] }, '"Like"'],
+  [{ matchLabels: { a: 'b' }, matchExpressions: [{ key: 'a', operator: 'toString' }] }, '"toString"'],
+])('an Evaluator whose selector is %j is in error', async (labels, operator) => {
+  const selector = { resourceType: 'Query', ...labels };
+  const world = play<AddressStatus>({ address: { value: 'http://a' }, selector });
+  await reconcileEvaluator(key, world.ports);
+  const message = `Failed to process selector: ${operator} is not a valid label selector operator`;
+  expect(world.status).toEqual({ phase: 'error', message });
+});
+
 test('an ExecutionEngine named a2a is refused', async () => {
   const world = play<AddressStatus>({ type: 'langchain', address: { value: 'http://a' } });
   world.change({ name: 'a2a' });
