@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { createActivities } from '../../src/activities/create-activities.ts';
+import type { EvaluatorPort } from '../../src/activities/ports.ts';
 import type { EvaluationCall } from '../../src/api/run.ts';
 import type { QueriedDefinition, Value } from '../../src/api/snapshot.ts';
 import type { JournaledReply } from '../../src/dev/journaled-server.ts';
@@ -31,12 +33,13 @@ function ask(
   attempt: Partial<Attempt> = {},
   address: Value = { value: server.url },
   change: (run: FakeRun) => void = () => undefined,
+  evaluators: EvaluatorPort = portsWith().evaluators,
 ) {
   const run = fakeRun('run-1');
   run.definitions['judge'] = { kind: 'evaluator', namespace: 'default', name: 'judge', address, access };
   run.definitions['queried'] = { kind: 'queried', query };
   change(run);
-  const { judge } = createActivities(portsWith());
+  const { judge } = createActivities({ ...portsWith(), evaluators });
   return inActivity({ run: run.ref, runs: new FakeRuns(run), activityId: 'evaluator.1', ...attempt }, () =>
     judge({ definition: 'judge', queried: 'queried', responses }),
   );
@@ -61,6 +64,14 @@ test('an input that is the question itself is kept once and shown as it was writ
   });
   const heard = JSON.parse(server.requests.at(-1)?.body ?? '') as { query: typeof query; input: string };
   expect([heard.input, heard.query.spec]).toEqual([asked.text, { ...spec, input: asked.text }]);
+});
+
+test('an evaluator has 30 seconds (contract section 7.1)', async () => {
+  const evaluate = jest.fn<EvaluatorPort['evaluate']>(() =>
+    Promise.resolve({ score: '1', passed: true, metadata: {} }),
+  );
+  await ask({}, undefined, undefined, { evaluate });
+  expect(evaluate.mock.lastCall?.[2]).toMatchObject({ timeoutMs: 30_000 });
 });
 
 test('every attempt bears the same key, a re-run another one', async () => {

@@ -190,16 +190,24 @@ describe('a memory', () => {
     ]);
   });
 
-  test('is read in the time of those who wait for it, and nobody else waits', async () => {
+  test('that hangs takes the time of those who wait for it', async () => {
     const play = await remembering(
-      { targets: [target('agent', 'ann'), target('tool', 'search')], timeoutMs: 1500 },
+      { targets: [target('agent', 'ann'), target('model', 'gpt')], timeoutMs: 1500 },
       { 'memory.read': [{ hangs: true }] },
     );
-    expect((await play.ended()).outcome.responses).toMatchObject([
-      { phase: 'error', content: '', failure: { type: 'TargetTimeout' } },
-      { phase: 'done', content: 'search 1' },
-    ]);
-    expect(play.asked).toEqual(expect.not.arrayContaining(['ann', 'memory.write.1']));
+    const late = { phase: 'error', content: '', failure: { type: 'TargetTimeout' } };
+    expect((await play.ended()).outcome.responses).toMatchObject([late, late]);
+    expect(play.asked.filter((name) => name !== 'memory.read')).toEqual([]);
     expect(play.told.map(({ reason }) => reason)).toContain('MemoryGetMessagesError');
+  });
+
+  test('that hangs keeps no Tool waiting', async () => {
+    const play = await remembering(
+      { targets: [target('agent', 'ann'), target('tool', 'search')] },
+      { 'memory.read': [{ hangs: true }] },
+    );
+    await play.whenAsked('search');
+    await play.handle.cancel();
+    expect(await play.ended()).toMatchObject({ status: 'CANCELLED' });
   });
 });

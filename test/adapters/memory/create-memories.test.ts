@@ -100,6 +100,17 @@ describe('the wire of v0.1.31', () => {
     ]);
   });
 
+  test.each([200, 201, 204])('whatever a service answers with %i, the messages are kept', async (status) => {
+    const { server, sessions } = await oldService({ status, body: '' });
+    await append(server.url, calls);
+    expect(sessions()).toHaveLength(1);
+  });
+
+  test('a read is any success', async () => {
+    const { server } = await oldService({ status: 203, body: JSON.stringify({ messages: wire }) });
+    expect(await messagesAt(server.url)).toEqual(calls);
+  });
+
   test('an empty append is not sent', async () => {
     const { server } = await oldService();
     await append(server.url, []);

@@ -40,6 +40,10 @@ test.each<[string, () => void]>([
   ['is being deleted', () => world.query('q1', 'done', { labels: { judged: 'yes' }, isDeleted: true })],
   ['has gone', () => world.queries.clear()],
   ['is elsewhere', () => world.evaluator('judge', { spec, namespace: 'other' })],
+  [
+    'is not where its judge is',
+    () => world.query('q1', 'done', { labels: { judged: 'yes' }, namespace: 'other' }),
+  ],
   ['has a judge that is not ready', () => world.evaluator('judge', { spec, status: { phase: 'running' } })],
   [
     'has a judge whose selector is none',

@@ -106,6 +106,18 @@ describe('what the evaluator is asked (contract 7.3)', () => {
     });
   });
 
+  test('an Evaluator elsewhere has its address there, and the Evaluation its parameters here', async () => {
+    const valueFrom = { secretKeyRef: { name: 's', key: 'url' } };
+    world.evaluator('judge', { namespace: 'shared', spec: { address: { valueFrom } } });
+    world.add('e', { ...direct, evaluator: { ...evaluator, namespace: 'shared' } });
+    await look();
+    expect(world.started.get(world.get('e').uid)?.call).toMatchObject({
+      address: { secret: { namespace: 'shared', name: 's', key: 'url' } },
+      addressAccess: { namespace: 'shared', serviceAccount: 'default' },
+      access: { namespace: 'default', serviceAccount: 'default' },
+    });
+  });
+
   describe('parameters', () => {
     const parameters = [
       { name: 'a', value: 'own' },
@@ -190,6 +202,26 @@ describe('what becomes of a judgement', () => {
       duration: '1.5s',
     });
     expect(world.get('e').annotations).toEqual({ 'evaluation.metadata/reasoning': 'complete' });
+  });
+
+  test('is there as a whole once it is `done`', async () => {
+    world.add('e', direct);
+    await look();
+    world.close('e', judged);
+    const { evaluations } = world.ports;
+    let remarks: object = {};
+    const ports = {
+      ...world.ports,
+      evaluations: {
+        ...evaluations,
+        writeStatus(...[written, said]: Parameters<typeof evaluations.writeStatus>) {
+          if (said.phase === 'done') remarks = world.get('e').annotations;
+          return evaluations.writeStatus(written, said);
+        },
+      },
+    };
+    await reconcileEvaluation({ namespace: 'default', name: 'e' }, ports);
+    expect(remarks).toEqual({ 'evaluation.metadata/reasoning': 'complete' });
   });
 
   test('a score of a hundred is one of one, and kept as it was', async () => {
@@ -281,7 +313,7 @@ describe('what cannot be judged', () => {
       "Failed to fetch Query: query 'long' is not complete (phase: running)",
     ],
   ])('%s is waited for, not for ever', async (_, spec, patienceMs, message) => {
-    world.evaluator('slow', { status: { phase: 'running' } });
+    world.evaluator('slow', { status: { phase: 'running', lastResolvedAddress: 'http://before' } });
     world.query('long', 'running');
     world.add('e', spec);
     expect(await look()).toEqual({ requeueAfterMs: 1_000 });
