@@ -92,6 +92,8 @@ export interface Runs {
   /** Starts the run, or finds the one that was started before, open or closed. */
   start(query: RunOwner, snapshot: Snapshot, hash: Hash): Promise<OpenRun | ClosedRun>;
   look(query: RunOwner): Promise<Run>;
+  /** Whether this run was found open and not forgotten since: `look` then answers without a call. */
+  isFollowed(query: RunOwner): boolean;
   /** Asks the run to end and keep what was answered; asking twice is asking once, a closed run stays as it is. */
   cancel(query: RunOwner): Promise<void>;
   /** Ends the run from outside; a closed run stays as it is. */

@@ -8,6 +8,8 @@ const graceMs = 10_000;
 /** How long a Query waits for what it names or selects: `kubectl apply -f folder` may create the Query first. */
 const patienceMs = 5_000;
 const patienceStepMs = 250;
+/** A run that is over sooner is written once, with its end: two of three writes to the API server would tell of a moment. */
+const quietMs = 500;
 /** Timers further away than this are set again on the way. */
 const timerMsMax = 6 * 3_600_000;
 
@@ -28,10 +30,13 @@ export async function reconcileQuery(key: ObjectKey, ports: ControllerPorts): Pr
   // then be asked again. It also makes `canceled` and `done` final, whatever `spec.cancel` says later.
   if (isFinished(query.status)) return keepUntilExpiry(query, ports);
 
-  const standing = await (query.status.temporal ? follow(query, ports) : begin(query, ports));
+  const isBegun = query.status.temporal !== undefined || ports.runs.isFollowed(query);
+  const standing = await (isBegun ? follow(query, ports) : begin(query, ports));
   if (standing === 'gone') return 'settled';
   if (standing === 'waiting') return { requeueAfterMs: patienceStepMs };
 
+  const quietForMs = untoldFor(query, standing, ports);
+  if (quietForMs > 0) return { requeueAfterMs: quietForMs };
   if (query.spec.cancel && standing.state === 'open') await ports.runs.cancel(query);
   await ports.queries.writeStatus(query, statusOf(query, standing, ports));
   return standing.state === 'open' ? 'settled' : keepUntilExpiry(query, ports);
@@ -58,6 +63,14 @@ async function begin(query: SeenQuery, ports: ControllerPorts): Promise<Standing
 /** Something it names is not there yet, or nothing that its selector matches: an Agent may be discovered in a moment. */
 const isEarly = (built: Built): boolean =>
   'snapshot' in built ? built.snapshot.targets.length === 0 : built.missing === true;
+
+/** How much longer nothing is said of a run that has just begun. */
+function untoldFor({ spec, status }: SeenQuery, standing: Standing, { now }: ControllerPorts): number {
+  if (standing.state !== 'open' || status.phase || spec.cancel) return 0;
+  const ageMs = now().getTime() - standing.startedAt.getTime();
+  // The start may be Temporal's time: where its clock is ahead of ours, nobody waits for that.
+  return ageMs < 0 ? 0 : quietMs - ageMs;
+}
 
 /** A start whose reply was lost has happened: what changed since then must not hide its run. */
 async function startedBefore(

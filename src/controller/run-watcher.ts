@@ -146,6 +146,7 @@ export function watchRuns(
       follow(owner, run);
       return run;
     },
+    isFollowed: (owner) => followed.has(workflowIdOf(owner)),
     cancel: (owner) => runs.cancel(owner),
     terminate: (owner, reason) => runs.terminate(owner, reason),
     forget,

@@ -48,10 +48,10 @@ describe.each(Object.entries(stories))('a Query that is %s', (_, story) => {
 
 // A property that compares two worlds is blind to a fault both share: plain examples beside it.
 
-test('a plain Query is answered with one start and two status writes', async () => {
+test('a Query that is answered at once is written once, with its answer', async () => {
   const world = await settle(new World({}));
 
-  expect(world.statusWrites.map(({ phase }) => phase)).toEqual(['running', 'done']);
+  expect(world.statusWrites.map(({ phase }) => phase)).toEqual(['done']);
   expect(world.status).toMatchObject({
     phase: 'done',
     message: 'hello',
@@ -59,6 +59,23 @@ test('a plain Query is answered with one start and two status writes', async () 
     duration: '1.5s',
     conditions: [{ type: 'Completed', status: 'True', reason: 'QuerySucceeded' }],
   });
+});
+
+test('a Query that takes longer is seen running half a second after its start', async () => {
+  const world = await settle(new World({ conduct: 'ignores cancel' }));
+
+  expect(world.status).toMatchObject({ phase: 'running', temporal: { runId: 'run-1' } });
+  expect(world.now.getTime() - (world.runs.get('6f1c')?.startedAt.getTime() ?? 0)).toBe(500);
+});
+
+test('a Temporal whose clock is ahead delays nothing', async () => {
+  const world = new World({ conduct: 'ignores cancel' });
+  const startedAt = new Date(world.now.getTime() + 60_000);
+  world.ports.runs.start = () => Promise.resolve({ state: 'open', runId: 'run-1', startedAt });
+
+  await reconcileQuery({ namespace: 'default', name: 'hello' }, world.ports);
+
+  expect(world.status.phase).toBe('running');
 });
 
 test('a finished Query is not asked again, though Temporal has forgotten its run', async () => {

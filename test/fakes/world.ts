@@ -54,6 +54,7 @@ export class World {
   readonly statusWrites: SeenQuery['status'][] = [];
   private query: SeenQuery | undefined;
   private gone: SeenQuery[] = [];
+  private readonly followed = new Set<string>();
   private acted = false;
   private lostStep = -1;
   private lostPart: 'request' | 'reply' = 'reply';
@@ -140,8 +141,8 @@ export class World {
         }),
     },
     runs: {
-      start: (owner, _, snapshotHash) =>
-        this.call(() => {
+      start: async (owner, _, snapshotHash) => {
+        const run = await this.call(() => {
           const run = this.runs.get(owner.uid) ?? {
             runId: `run-${this.runs.size + 1}`,
             snapshotHash,
@@ -150,8 +151,16 @@ export class World {
           };
           this.runs.set(owner.uid, run);
           return seen(run);
-        }),
-      look: (owner) => this.call<Run>(() => this.lookAt(owner)),
+        });
+        this.follow(owner, run);
+        return run;
+      },
+      look: async (owner) => {
+        const run = await this.call<Run>(() => this.lookAt(owner));
+        this.follow(owner, run);
+        return run;
+      },
+      isFollowed: ({ uid }) => this.followed.has(uid),
       cancel: (owner) =>
         this.call(() => {
           const run = this.runs.get(owner.uid);
@@ -159,7 +168,7 @@ export class World {
         }),
       terminate: (owner, reason) =>
         this.call(() => this.close(owner.uid, 'error', { type: 'RunTerminated', message: reason })),
-      forget: () => undefined,
+      forget: (owner) => void this.followed.delete(owner.uid),
     },
     snapshots: {
       build: () =>
@@ -218,6 +227,10 @@ export class World {
   private lookAt(owner: RunOwner): Run {
     const run = this.runs.get(owner.uid);
     return run ? seen(run) : { state: 'absent' };
+  }
+
+  private follow(owner: RunOwner, run: Run): void {
+    if (run.state === 'open') this.followed.add(owner.uid);
   }
 
   private vanish(): void {
