@@ -6,6 +6,7 @@
  *   burst      5,000 single-agent Queries at once, model delay 500 ms: Queries a second, all `done`
  *   kill       a worker killed with SIGKILL: until runs between two calls go on, and until calls in flight are asked again
  *   idle       memory of controller and worker, idle
+ *   bare       what Temporal and the API server take by themselves, as a yardstick for the others
  *
  * The machine is shared and noisy: quote ratios and medians, and say which machine it was.
  */
@@ -20,12 +21,22 @@ import { applySampleModel, scriptedModelAccess } from '../src/dev/sample-model.t
 import { startScriptedModel, type ScriptedModel } from '../src/dev/scripted-model.ts';
 import { startStack, type Stack } from '../src/dev/stack.ts';
 import { waitUntil } from '../src/dev/wait-until.ts';
+import { temporalAlone, writesAlone } from './bare.ts';
+import { quantile } from './quantile.ts';
 
 const burstSize = Number(process.env['ARKWRIGHT_BENCH_BURST'] ?? 5_000);
 const singles = 100;
 /** Thrown out of a watch that has seen enough. */
 const allSeen = new Error('all done');
 const queriesPath = '/apis/ark.mckinsey.com/v1alpha1/namespaces/default/queries';
+
+interface WatchEvent {
+  /** A bookmark's object has no name. */
+  readonly object: {
+    readonly metadata: { readonly name?: string };
+    readonly status?: { readonly phase?: string; readonly error?: string };
+  };
+}
 
 interface Bench {
   readonly stack: Stack;
@@ -34,7 +45,7 @@ interface Bench {
   setDelay(ms: number): void;
 }
 
-const benches: Record<string, (bench: Bench) => Promise<string>> = { single, turns, idle, kill, burst };
+const benches: Record<string, (bench: Bench) => Promise<string>> = { single, turns, idle, kill, bare, burst };
 
 const wanted = process.argv.slice(2);
 const dir = await mkdtemp(join(tmpdir(), 'arkwright-bench-'));
@@ -69,14 +80,14 @@ async function single(bench: Bench): Promise<string> {
   const spent = await cpuSpent(bench.stack);
   const ms = await times(bench, 'single', singles, 'agent', 'ann');
   const cpu = await spent(singles);
-  return `create to done: p50 ${at(ms, 0.5)} ms, p95 ${at(ms, 0.95)} ms (${singles} Queries, one after the other); CPU a Query: ${cpu}`;
+  return `create to done: p50 ${quantile(ms, 0.5)} ms, p95 ${quantile(ms, 0.95)} ms (${singles} Queries, one after the other); CPU a Query: ${cpu}`;
 }
 
 async function turns(bench: Bench): Promise<string> {
   bench.setDelay(0);
-  const one = at(await times(bench, 'one', 30, 'agent', 'ann'), 0.5);
+  const one = quantile(await times(bench, 'one', 30, 'agent', 'ann'), 0.5);
   const spent = await cpuSpent(bench.stack);
-  const eight = at(await times(bench, 'eight', 30, 'team', 'eight'), 0.5);
+  const eight = quantile(await times(bench, 'eight', 30, 'team', 'eight'), 0.5);
   const cpu = await spent(30 * 8);
   return `overhead a turn: ${((eight - one) / 7).toFixed(1)} ms (team of 8: p50 ${eight} ms, one agent: ${one} ms); CPU a turn: ${cpu}`;
 }
@@ -85,6 +96,15 @@ async function idle({ stack: { pid } }: Bench): Promise<string> {
   await sleep(5_000);
   const [controller, worker] = await Promise.all([residentMb(pid('controller')), residentMb(pid('worker'))]);
   return `controller ${controller} MB + worker ${worker} MB = ${controller + worker} MB`;
+}
+
+async function bare({ stack, cluster }: Bench): Promise<string> {
+  const { oneCall, furtherCall } = await temporalAlone(stack);
+  const { one, perSecond } = await writesAlone(cluster, kubectlFor(stack));
+  return [
+    `Temporal: p50 ${oneCall.toFixed(1)} ms for a workflow of one call, ${furtherCall.toFixed(1)} ms for each further call`,
+    `API server: p50 ${one.toFixed(1)} ms for ARK's four writes of a Query; with its seven Events ${perSecond.toFixed(1)} Queries a second`,
+  ].join('; ');
 }
 
 async function kill(bench: Bench): Promise<string> {
@@ -131,36 +151,60 @@ async function times(
   target: string,
 ): Promise<number[]> {
   const ms: number[] = [];
-  for (let n = 0; n < count; n++) {
-    const name = `${prefix}-${n}`;
-    const done = phaseSeen(bench, name);
-    await done.watching;
-    const startedMs = performance.now();
-    await bench.cluster.request('POST', queriesPath, { body: query(name, type, target) });
-    await done.done;
-    ms.push(performance.now() - startedMs);
+  const watch = watchPhases(bench);
+  try {
+    await watch.open;
+    for (let n = 0; n < count; n++) {
+      const name = `${prefix}-${n}`;
+      const done = watch.whenDone(name);
+      const startedMs = performance.now();
+      await bench.cluster.request('POST', queriesPath, { body: query(name, type, target) });
+      await done;
+      ms.push(performance.now() - startedMs);
+    }
+  } finally {
+    watch.stop();
   }
   return ms.toSorted((one, other) => one - other);
 }
 
-function phaseSeen({ cluster: { stream } }: Bench, name: string) {
-  const watching = sleep(20);
-  const stop = new AbortController();
-  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+/** One watch for all Queries, as an informer has it; `open` resolves with the first object or bookmark it is sent. */
+function watchPhases({ cluster: { stream } }: Bench) {
+  const stopping = new AbortController();
+  const opened = Promise.withResolvers<void>();
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const failed = (error: Error): void => {
+    opened.reject(error);
+    for (const { reject } of waiting.values()) reject(error);
+  };
   stream(queriesPath, {
-    query: { watch: true, fieldSelector: `metadata.name=${name}`, timeoutSeconds: 60 },
-    silenceMsMax: 60_000,
-    signal: stop.signal,
-    onLine(line) {
-      const { object } = JSON.parse(line) as { object: { status?: { phase?: string; error?: string } } };
-      if (object.status?.phase === 'done') resolve();
-      if (object.status?.phase === 'error') reject(new Error(object.status.error));
+    query: {
+      watch: true,
+      sendInitialEvents: true,
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: true,
     },
-  }).catch(reject);
-  const seen = done.finally(() => stop.abort());
-  // Where the create fails, that is the error to tell; nobody waits for the watch then.
-  seen.catch(() => undefined);
-  return { watching, done: seen };
+    silenceMsMax: 120_000,
+    signal: stopping.signal,
+    onLine(line) {
+      opened.resolve();
+      const { object } = JSON.parse(line) as WatchEvent;
+      const { name = '' } = object.metadata;
+      if (object.status?.phase === 'done') waiting.get(name)?.resolve();
+      if (object.status?.phase === 'error') waiting.get(name)?.reject(new Error(object.status.error));
+    },
+  }).catch((error: unknown) => {
+    if (!stopping.signal.aborted) failed(error as Error);
+  });
+  return {
+    open: opened.promise,
+    stop: () => stopping.abort(),
+    whenDone(name: string): Promise<void> {
+      const end = Promise.withResolvers<void>();
+      waiting.set(name, end);
+      return end.promise.finally(() => waiting.delete(name));
+    },
+  };
 }
 
 async function create(
@@ -189,12 +233,10 @@ async function allDone({ cluster: { stream } }: Bench, names: Set<string>, timeo
       query: { watch: true, timeoutSeconds: 30 },
       silenceMsMax: 40_000,
       onLine(line) {
-        const { object } = JSON.parse(line) as {
-          object: { metadata: { name: string }; status?: { phase?: string; error?: string } };
-        };
+        const { object } = JSON.parse(line) as WatchEvent;
         if (object.status?.phase === 'error')
           throw new Error(`${object.metadata.name}: ${object.status.error}`);
-        if (object.status?.phase === 'done') names.delete(object.metadata.name);
+        if (object.status?.phase === 'done') names.delete(object.metadata.name ?? '');
         if (names.size === 0) throw allSeen;
       },
     }).catch((error: unknown) => {
@@ -245,8 +287,4 @@ async function cpuMs(pid: number | undefined): Promise<number> {
 async function residentMb(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
-}
-
-function at(sorted: readonly number[], share: number): number {
-  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
 }
