@@ -58,5 +58,5 @@ function pendingOf(activity: PendingActivity): RunProgress['pending'] {
   };
 }
 
-const dateOf = ({ seconds, nanos }: Timestamp): Date =>
+export const dateOf = ({ seconds, nanos }: Timestamp): Date =>
   new Date((seconds?.toNumber() ?? 0) * 1000 + Math.floor((nanos ?? 0) / 1e6));

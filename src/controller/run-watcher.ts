@@ -1,19 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectKey, Run, RunOwner, Runs } from './ports.ts';
+import type { ObjectKey, OpenRun, Run, RunOwner, Runs } from './ports.ts';
 import type { TemporalRuns } from './temporal-runs.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
 export interface RunWatcherSettings {
-  /** Result long-polls at the same time; Temporal refuses more than some thousands. */
+  /** Result long-polls at the same time; each is asked anew every 20 seconds. */
   readonly longPollsMax?: number;
   /** `describe` calls in a second, all runs together. */
   readonly looksPerSecond?: number;
   /** How long after a look the same run may be looked at again. */
   readonly lookAgainMs?: number;
+  /** How often Temporal is asked which runs it has closed, while there are some without a long-poll. */
+  readonly listAgainMs?: number;
 }
 
-const defaults = { longPollsMax: 1_000, looksPerSecond: 50, lookAgainMs: 3_000 } as const;
+const defaults = { longPollsMax: 100, looksPerSecond: 10, lookAgainMs: 3_000, listAgainMs: 1_000 } as const;
 const ticksPerSecond = 5;
+/** How far the first list reaches back, and each further one behind the last end seen: lists lag a little. */
+const listBackMs = 60_000;
+const listOverlapMs = 3_000;
+/** Ends from a list that are fetched at the same time. */
+const fetchesMax = 8;
 const pollAgainMs = 1_000;
 
 interface Followed {
@@ -33,22 +40,29 @@ export interface RunWatcher extends Runs {
  * The runs of unfinished Queries, followed until they are closed. `changed` is called with the Query's key whenever
  * there is something new to mirror; `look` then answers from what was seen, without a call.
  *
- * The oldest runs are held by a result long-poll, which tells of their end at once. Every run, held or not, is
- * described in turn within a budget: that shows progress, and finds the ends that no long-poll told of.
+ * The oldest runs are held by a result long-poll, which tells of their end at once. The ends of all others are read
+ * from a list of what was closed lately: one call a second, however many runs are open. Every run is described in
+ * turn within a budget: that shows progress, and finds the ends that nothing else told of.
  */
 export function watchRuns(
   runs: TemporalRuns,
   changed: (key: ObjectKey) => void,
   settings: RunWatcherSettings = {},
 ): RunWatcher {
-  const { longPollsMax, looksPerSecond, lookAgainMs } = { ...defaults, ...settings };
+  const { longPollsMax, looksPerSecond, lookAgainMs, listAgainMs } = { ...defaults, ...settings };
   /** In the order of `lookAgainAtMs`: whoever was looked at goes to the end. */
   const followed = new Map<string, Followed>();
   /** Followed without a long-poll, the oldest first. */
   const waiting = new Set<Followed>();
+  /** Of those, the ones that a list says are closed. */
+  const ended = new Set<Followed>();
   let longPolled = 0;
   let looking = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let fetching = 0;
+  /** Undefined while nobody waits, so that a list begins near the present. */
+  let listedUntilMs: number | undefined;
+  let listing = false;
+  let timers: readonly NodeJS.Timeout[] = [];
 
   function follow(owner: RunOwner, run: Run): void {
     const id = workflowIdOf(owner);
@@ -58,13 +72,17 @@ export function watchRuns(
     followed.set(id, one);
     waiting.add(one);
     fillLongPolls();
-    timer ??= setInterval(lookAtNext, 1_000 / ticksPerSecond);
+    if (timers.length > 0) return;
+    timers = [
+      setInterval(lookAtNext, 1_000 / ticksPerSecond),
+      setInterval(() => void listEnds(), listAgainMs),
+    ];
   }
 
   function fillLongPolls(): void {
     for (const one of waiting) {
       if (longPolled >= longPollsMax) return;
-      waiting.delete(one);
+      unlist(one);
       longPolled++;
       void longPoll(one).finally(() => {
         longPolled--;
@@ -77,15 +95,62 @@ export function watchRuns(
   async function longPoll(one: Followed): Promise<void> {
     while (one.seen.state === 'open' && !one.ends.signal.aborted) {
       try {
-        const end = await runs.waitForClose(one.owner, one.seen, one.ends.signal);
-        observe(one, end === 'look again' ? await runs.look(one.owner) : end);
+        await seeEnd(one, one.seen);
         // A reset: the workflow goes on, and is polled under its new run id.
-        if (end === 'look again' && one.seen.state === 'open') await pause(pollAgainMs, one.ends.signal);
+        if (one.seen.state === 'open') await pause(pollAgainMs, one.ends.signal);
       } catch {
         // Temporal is away, or has too many pollers: the looks go on meanwhile.
         await pause(pollAgainMs, one.ends.signal);
       }
     }
+  }
+
+  /** Resolves when this execution is closed, and what became of the run was told. */
+  async function seeEnd(one: Followed, run: OpenRun): Promise<void> {
+    const end = await runs.waitForClose(one.owner, run, one.ends.signal);
+    observe(one, end === 'look again' ? await runs.look(one.owner) : end);
+  }
+
+  async function listEnds(): Promise<void> {
+    if (waiting.size === 0) listedUntilMs = undefined;
+    if (waiting.size === 0 || listing) return;
+
+    listing = true;
+    listedUntilMs ??= Date.now() - listBackMs;
+    try {
+      for (const { workflowId, runId, closedAt } of await runs.closedSince(new Date(listedUntilMs))) {
+        listedUntilMs = Math.max(listedUntilMs, closedAt.getTime() - listOverlapMs);
+        const one = followed.get(workflowId);
+        if (one && waiting.has(one) && isOpen(one.seen) && one.seen.runId === runId) ended.add(one);
+      }
+      fetchEnds();
+    } catch {
+      // Asked again in a moment; the looks go on meanwhile.
+    } finally {
+      listing = false;
+    }
+  }
+
+  function fetchEnds(): void {
+    for (const one of ended) {
+      if (fetching >= fetchesMax) return;
+      ended.delete(one);
+      fetching++;
+      void fetchEnd(one).finally(() => {
+        fetching--;
+        fetchEnds();
+      });
+    }
+  }
+
+  async function fetchEnd(one: Followed): Promise<void> {
+    if (!isOpen(one.seen)) return;
+    waiting.delete(one);
+    await seeEnd(one, one.seen).catch(() => undefined);
+    if (!isOpen(one.seen) || one.ends.signal.aborted) return;
+    // A reset, or Temporal was away.
+    waiting.add(one);
+    fillLongPolls();
   }
 
   function lookAtNext(): void {
@@ -114,7 +179,7 @@ export function watchRuns(
     if (one.ends.signal.aborted || one.seen.state !== 'open' || isDeepStrictEqual(one.seen, run)) return;
     one.seen = run;
     if (run.state !== 'open') {
-      waiting.delete(one);
+      unlist(one);
       one.ends.abort();
     }
     changed(one.owner);
@@ -125,12 +190,16 @@ export function watchRuns(
     const one = followed.get(id);
     if (!one) return;
     followed.delete(id);
-    waiting.delete(one);
+    unlist(one);
     one.ends.abort();
-    if (followed.size === 0) {
-      clearInterval(timer);
-      timer = undefined;
-    }
+    if (followed.size > 0) return;
+    for (const timer of timers) clearInterval(timer);
+    timers = [];
+  }
+
+  function unlist(one: Followed): void {
+    waiting.delete(one);
+    ended.delete(one);
   }
 
   return {
@@ -159,6 +228,8 @@ export function watchRuns(
     },
   };
 }
+
+const isOpen = (run: Run): run is OpenRun => run.state === 'open';
 
 /** Resolves early where the signal aborts. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

@@ -15,7 +15,7 @@ import type { Failure, RunInput, RunLimits, RunOutcome } from '../api/run.ts';
 import type { Snapshot } from '../api/snapshot.ts';
 import { describeRun } from './describe-run.ts';
 import type { ClosedRun, OpenRun, Run, RunOwner } from './ports.ts';
-import { progressOf, snapshotHashOf } from './run-memo.ts';
+import { dateOf, progressOf, snapshotHashOf } from './run-memo.ts';
 import type { SearchAttributes } from './search-attributes.ts';
 import { isUnknownWorkflow } from './temporal-calls.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
@@ -26,6 +26,8 @@ const workflowType = 'queryWorkflow';
 /** Over the sum of all deadlines of the targets, so that only a run that is stuck for good ever meets it. */
 const executionSpareMs = 24 * 3_600_000;
 const messageCharsMax = 2_000;
+/** Ends in one list; what does not fit is found by looking. */
+const closedMax = 1_000;
 
 export interface TemporalRunsSettings {
   readonly taskQueue: string;
@@ -46,6 +48,14 @@ export interface TemporalRuns {
    * another run id (a reset looks like a termination) or left its answers where only `look` reads them.
    */
   waitForClose(query: RunOwner, run: OpenRun, signal: AbortSignal): Promise<ClosedRun | 'look again'>;
+  /** Executions that closed at `since` or later by Temporal's clock, the newest first, at most 1,000 of them. */
+  closedSince(since: Date): Promise<readonly ClosedExecution[]>;
+}
+
+export interface ClosedExecution {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly closedAt: Date;
 }
 
 export function temporalRuns(client: Client, settings: TemporalRunsSettings): TemporalRuns {
@@ -124,10 +134,26 @@ export function temporalRuns(client: Client, settings: TemporalRunsSettings): Te
     }
   }
 
+  async function closedSince(since: Date): Promise<readonly ClosedExecution[]> {
+    const { executions } = await call(() =>
+      client.workflowService.listWorkflowExecutions({
+        namespace: client.options.namespace,
+        pageSize: closedMax,
+        query: `WorkflowType = '${workflowType}' AND CloseTime >= '${since.toISOString()}'`,
+      }),
+    );
+    return (executions ?? []).map(({ execution, closeTime }) => ({
+      workflowId: execution?.workflowId ?? '',
+      runId: execution?.runId ?? '',
+      closedAt: dateOf(closeTime ?? {}),
+    }));
+  }
+
   return {
     start,
     look,
     waitForClose,
+    closedSince,
 
     async cancel(query) {
       // The same request id every time: asking twice adds nothing to the history.

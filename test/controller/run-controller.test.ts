@@ -14,6 +14,9 @@ import { agentKind, group, modelKind, queryKind } from '../../src/api/kinds.ts';
 import type { QueryStatus } from '../../src/api/query.ts';
 import type { QueryObject } from '../../src/controller/kubernetes-queries.ts';
 import { runController } from '../../src/controller/main.ts';
+import { registeredSearchAttributes } from '../../src/controller/search-attributes.ts';
+import { temporalCalls } from '../../src/controller/temporal-calls.ts';
+import { temporalRuns } from '../../src/controller/temporal-runs.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
 import { waitFor, withStack } from '../e2e/stack.ts';
 
@@ -39,6 +42,7 @@ const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
 const quiet = (): void => undefined;
+const silent = createLogger({ level: 'silent', name: 'controller' });
 
 let temporal: Client;
 let connection: KubernetesConnection;
@@ -59,7 +63,7 @@ function startController(): () => Promise<void> {
       leaderElection: false,
       temporal: { connectionOptions: { address }, namespace },
       temporalUi,
-      logger: createLogger({ level: 'silent', name: 'controller' }),
+      logger: silent,
       health: { setLive: () => undefined, setReady: () => undefined },
       metrics: createControllerMetrics(createRegistry()),
     },
@@ -182,6 +186,26 @@ test('a Query is answered, and its status says all there is to know', async () =
   expect(status.temporal?.url).toContain(encodeURIComponent(run.workflowId));
   expect(await run.staticSummary()).toBe('agent/answers · hi');
   expect(run.searchAttributes).toMatchObject({ ArkNamespace: ['default'], ArkTarget: ['agent/answers'] });
+});
+
+test('what Temporal has closed is listed, to the execution', async () => {
+  await ask('listed', 'answers');
+  const { temporal: link, startTime = '' } = await whenPhase('listed', 'done', 'error');
+  const { closedSince } = temporalRuns(temporal, {
+    ...settings,
+    calls: temporalCalls(temporal),
+    searchAttributes: registeredSearchAttributes(temporal, temporalCalls(temporal), silent),
+  });
+
+  const found = await waitFor(
+    async () =>
+      (await closedSince(new Date(startTime))).find(({ workflowId }) => workflowId === link?.workflowId),
+    { what: 'the run in the list' },
+  );
+  expect(found.runId).toBe(link?.runId);
+
+  const later = new Date(found.closedAt.getTime() + 1);
+  expect((await closedSince(later)).map(({ workflowId }) => workflowId)).not.toContain(link?.workflowId);
 });
 
 test('a model that refuses is an error with its name', async () => {

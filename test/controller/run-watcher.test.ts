@@ -1,7 +1,8 @@
 import type { ClosedRun, OpenRun, Run, RunOwner } from '../../src/controller/ports.ts';
 import { watchRuns } from '../../src/controller/run-watcher.ts';
 import type { RunWatcher, RunWatcherSettings } from '../../src/controller/run-watcher.ts';
-import type { TemporalRuns } from '../../src/controller/temporal-runs.ts';
+import type { ClosedExecution, TemporalRuns } from '../../src/controller/temporal-runs.ts';
+import { workflowIdOf } from '../../src/controller/workflow-id.ts';
 import { waitFor } from '../e2e/stack.ts';
 
 const startedAt = new Date(0);
@@ -23,6 +24,9 @@ class Runs implements TemporalRuns {
   polls = 0;
   pollsMost = 0;
   refusing = false;
+  /** What a list answers. */
+  readonly closed: ClosedExecution[] = [];
+  readonly lists: Date[] = [];
   private readonly ends = new Map<string, (end: ClosedRun | 'look again') => void>();
 
   async start({ name }: RunOwner): Promise<OpenRun> {
@@ -42,6 +46,7 @@ class Runs implements TemporalRuns {
   ): Promise<ClosedRun | 'look again'> {
     this.calls.push(`poll ${name} ${run.runId}`);
     if (this.refusing) throw new Error('concurrent poller limit exceeded');
+    if (this.runs.get(name)?.state === 'closed') return closed(run.runId);
     this.pollsMost = Math.max(this.pollsMost, ++this.polls);
     try {
       return await new Promise((resolve, reject) => {
@@ -51,6 +56,10 @@ class Runs implements TemporalRuns {
     } finally {
       this.polls--;
     }
+  }
+  async closedSince(since: Date): Promise<readonly ClosedExecution[]> {
+    this.lists.push(since);
+    return this.closed;
   }
   /** Closes a run, and tells whoever polls for it. */
   close(name: string, end: ClosedRun | 'look again' = closed('r1'), then: Run = closed('r1')): void {
@@ -126,6 +135,73 @@ test('polls for the oldest, and finds the ends of the others by looking', async 
 
   expect(runs.calls).not.toContain('poll c r1');
   expect(runs.pollsMost).toBe(1);
+});
+
+describe('runs without a long-poll', () => {
+  const listed = { longPollsMax: 1, listAgainMs: 20 };
+
+  test('are found in the list of what was closed, whoever was opened first', async () => {
+    const { runs, changed, watcher: watched } = watching(listed);
+    for (const name of ['a', 'b', 'c']) await start(watched, name);
+
+    runs.close('c');
+    runs.closed.push({ workflowId: workflowIdOf(owner('c')), runId: 'r1', closedAt: new Date() });
+    await waitFor(() => changed.includes('c'), { what: 'the end of c' });
+
+    expect(await watched.look(owner('c'))).toEqual(closed('r1'));
+    expect(runs.calls).toEqual(['poll a r1', 'poll c r1']);
+  });
+
+  test('are not ended by an earlier run of theirs, nor by a run of somebody else', async () => {
+    const { runs, changed, watcher: watched } = watching(listed);
+    for (const name of ['a', 'b']) await start(watched, name);
+    const closedAt = new Date();
+    runs.closed.push({ workflowId: workflowIdOf(owner('b')), runId: 'r0', closedAt });
+    runs.closed.push({ workflowId: workflowIdOf(owner('other')), runId: 'r1', closedAt });
+
+    const lists = runs.lists.length;
+    await waitFor(() => runs.lists.length > lists + 2, { what: 'lists' });
+
+    expect(changed).toEqual([]);
+    expect(runs.calls).toEqual(['poll a r1']);
+  });
+
+  test('go on being followed where a list was wrong about their end', async () => {
+    const { runs, changed, watcher: watched } = watching(listed);
+    for (const name of ['a', 'b']) await start(watched, name);
+    runs.closed.push({ workflowId: workflowIdOf(owner('b')), runId: 'r1', closedAt: new Date() });
+    await waitFor(() => runs.calls.includes('poll b r1'), { what: 'a poll of b' });
+
+    runs.close('b', 'look again', open('r2'));
+    await waitFor(() => changed.includes('b'), { what: 'the new run of b' });
+    expect(await watched.look(owner('b'))).toEqual(open('r2'));
+
+    runs.close('b', closed('r2'), closed('r2'));
+    runs.closed.push({ workflowId: workflowIdOf(owner('b')), runId: 'r2', closedAt: new Date() });
+    await waitFor(async () => (await watched.look(owner('b'))).state === 'closed', { what: 'the end of b' });
+  });
+
+  test('are listed from a little before the last end on', async () => {
+    const { runs, watcher: watched } = watching(listed);
+    for (const name of ['a', 'b']) await start(watched, name);
+    await waitFor(() => runs.lists.length > 0, { what: 'the first list' });
+    expect(runs.lists[0]?.getTime()).toBeLessThanOrEqual(Date.now() - 60_000);
+
+    const closedAt = new Date();
+    runs.closed.push({ workflowId: 'query:default:other:1', runId: 'r1', closedAt });
+
+    const since = closedAt.getTime() - 3_000;
+    await waitFor(() => runs.lists.at(-1)?.getTime() === since, { what: 'a later list' });
+  });
+});
+
+test('nothing is listed while every run has a long-poll', async () => {
+  const { runs, watcher: watched } = watching({ listAgainMs: 1, lookAgainMs: 10 });
+  await start(watched, 'a');
+
+  await waitFor(() => runs.calls.filter((call) => call === 'look a').length > 2, { what: 'looks' });
+
+  expect(runs.lists).toEqual([]);
 });
 
 test('finds ends by looking while polls are refused', async () => {
