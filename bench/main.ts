@@ -98,9 +98,9 @@ async function idle({ stack: { pid } }: Bench): Promise<string> {
   return `controller ${controller} MB + worker ${worker} MB = ${controller + worker} MB`;
 }
 
-async function bare({ stack, cluster }: Bench): Promise<string> {
-  const { oneCall, furtherCall } = await temporalAlone(stack);
-  const { one, perSecond } = await writesAlone(cluster, kubectlFor(stack));
+async function bare(bench: Bench): Promise<string> {
+  const { oneCall, furtherCall } = await temporalAlone(bench.stack);
+  const { one, perSecond } = await writesAlone(bench.cluster, kubectlFor(bench.stack));
   return [
     `Temporal: p50 ${oneCall.toFixed(1)} ms for a workflow of one call, ${furtherCall.toFixed(1)} ms for each further call`,
     `API server: p50 ${one.toFixed(1)} ms for ARK's four writes of a Query; with its seven Events ${perSecond.toFixed(1)} Queries a second`,
