@@ -1,5 +1,7 @@
+import { failures } from '../api/failures.ts';
+import { providers } from '../api/model.ts';
 import type { ModelDefinition, Value } from '../api/snapshot.ts';
-import { during } from './failures.ts';
+import { CallFailure, during } from './failures.ts';
 import type { ModelEndpoint } from './ports.ts';
 import type { Values } from './values.ts';
 
@@ -9,12 +11,8 @@ export async function endpointOf(model: ModelDefinition, values: Values): Promis
   return during(`failed to load model ${namespace}/${name}`, () => inClear(model, values));
 }
 
-const providers = { openai: 'OpenAI', azure: 'Azure OpenAI', bedrock: 'Bedrock' } as const;
-
 async function inClear(definition: ModelDefinition, values: Values): Promise<ModelEndpoint> {
   const { type, namespace, name } = definition;
-  const optional = async <K extends string>(field: K, value: Value | undefined) =>
-    (value ? { [field]: await values.text(value) } : {}) as { readonly [_ in K]?: string };
   const every = {
     namespace,
     name,
@@ -31,9 +29,13 @@ async function inClear(definition: ModelDefinition, values: Values): Promise<Mod
       type: definition.type,
       baseUrl: await values.text(definition.baseUrl),
       apiKey: await values.text(definition.apiKey),
-      ...(await optional('apiVersion', definition.apiVersion)),
+      ...(definition.apiVersion && { apiVersion: await values.text(definition.apiVersion) }),
     };
   }
+  const optional = async <K extends string>(field: K, value: Value | undefined) => {
+    const text = value && (await unlessUnreadable(values.text(value)));
+    return (text === undefined ? {} : { [field]: text }) as { readonly [_ in K]?: string };
+  };
   const { region, accessKeyId, secretAccessKey, sessionToken, modelArn, maxTokens, temperature } = definition;
   return {
     ...every,
@@ -46,4 +48,14 @@ async function inClear(definition: ModelDefinition, values: Values): Promise<Mod
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
   };
+}
+
+/** ARK does without what it cannot read of them (contract section 4.5); what may yet be read is waited for. */
+async function unlessUnreadable(reading: Promise<string>): Promise<string | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof CallFailure && !failures[error.type].retryable) return undefined;
+    throw error;
+  }
 }

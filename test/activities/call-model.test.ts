@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { ApplicationFailure } from '@temporalio/activity';
 import { createActivities } from '../../src/activities/create-activities.ts';
+import type { ModelEndpoint, ModelPort } from '../../src/activities/ports.ts';
 import type { ModelCall } from '../../src/api/run.ts';
 import type { AgentDefinition, OpenAiModelDefinition } from '../../src/api/snapshot.ts';
 import type { Message } from '../../src/api/transcript.ts';
+import { builtInTools } from '../../src/adapters/tools/built-in.ts';
 import { startScriptedModel, type ScriptedAnswer, type ScriptedModel } from '../../src/dev/scripted-model.ts';
 import { bytesOf, cancellation, FakeRuns, fakeRun, inActivity, type Attempt } from '../fakes/activity.ts';
 import { access, portsWith, secretError } from '../fakes/ports.ts';
@@ -106,6 +108,23 @@ test('a model asked directly hears no prompt, and its answer bears no name', asy
   expect(reply.message).toEqual({ role: 'assistant', content: 'hello' });
 });
 
+test('a prompt is said even where it is empty', async () => {
+  await world(agent({ prompt: { text: '' } })).call();
+  expect(lastBody().messages).toEqual([
+    { role: 'system', content: '' },
+    { role: 'user', content: 'Hi' },
+  ]);
+});
+
+test('an answer is the answer, for whatever reason the model stopped there', async () => {
+  const choice = { message: { role: 'assistant', content: 'cut o' }, finish_reason: 'length' };
+  answer = { status: 200, body: { choices: [choice] } };
+  expect(await world().call()).toEqual({
+    message: { role: 'assistant', name: 'bot', content: 'cut o' },
+    finishReason: 'length',
+  });
+});
+
 test('a question that did not come along is asked for by its hash', async () => {
   const { call, runs } = world();
   await call({ question: { hash: 'question' } });
@@ -130,9 +149,13 @@ test('templates are filled in with Secrets where they are used', async () => {
   ]);
 });
 
-test('an output schema is asked for under a name of at most 64 characters', async () => {
-  const { call } = world(agent({ name: 'x'.repeat(60), outputSchema: { type: 'object' } }));
-  await call();
+test.each<[string, Partial<AgentDefinition>, Partial<ModelCall>]>([
+  ['at once', {}, {}],
+  ['beside the tools', { tools: [builtInTools.noop] }, {}],
+  ['after a tool was used', { tools: [builtInTools.noop] }, { own: [{ from: 1, to: 3 }] }],
+])('an output schema is asked for under a name of at most 64 characters: %s', async (_, more, input) => {
+  const { call } = world(agent({ name: 'x'.repeat(60), outputSchema: { type: 'object' }, ...more }));
+  await call(input);
   expect(lastBody().response_format).toEqual({
     type: 'json_schema',
     json_schema: { name: `namespace-default-agent-${'x'.repeat(40)}`, schema: { type: 'object' } },
@@ -245,6 +268,22 @@ describe('failures', () => {
       message: expect.stringContaining('failed to resolve OpenAI property seed: key gone'),
     });
     await expect(
+      world(agent({ model: modelDefinition({ type: 'azure', properties: { seed: missing } }) })).call(),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining('failed to resolve Azure property seed: key gone'),
+    });
+    const asked = world();
+    asked.run.definitions['question'] = {
+      kind: 'question',
+      question: { template: '{{.who}}', label: 'query-input', parameters },
+      access,
+    };
+    await expect(asked.call({ question: { hash: 'question' } })).rejects.toMatchObject({
+      message:
+        'failed to resolve query input: failed to resolve parameters: ' +
+        'failed to resolve parameter who: key gone not found in secret default/keys',
+    });
+    await expect(
       world(agent({ prompt: { template: '{{.who}}', label: 'agent-prompt', parameters } })).call(),
     ).rejects.toMatchObject({
       message:
@@ -272,6 +311,55 @@ describe('failures', () => {
         callModel({ definition: 'agent', question: { hash: 'q', text: 'Hi' }, before: [], own: [], slot: 0 }),
       ),
     ).rejects.toMatchObject({ type, nonRetryable });
+  });
+});
+
+describe('of what a Bedrock model can do without', () => {
+  const model = {
+    namespace: 'default',
+    name: 'main',
+    type: 'bedrock',
+    model: { value: 'claude' },
+    properties: {},
+    region: { value: 'eu-west-1' },
+    sessionToken: keyRef,
+  } as const;
+
+  /** What is asked of the provider, where Secrets are read so. */
+  async function askedWhen(read: () => Promise<string>) {
+    const { run, runs } = world(agent({ model }));
+    const asked: ModelEndpoint[] = [];
+    const models: ModelPort = {
+      complete: async ({ endpoint }) => {
+        asked.push(endpoint);
+        return { message: { role: 'assistant', content: '' } };
+      },
+    };
+    const { callModel } = createActivities({ ...portsWith(), models, secrets: { read } });
+    await inActivity({ run: run.ref, runs }, () =>
+      callModel({ definition: 'agent', question: { hash: 'q', text: 'Hi' }, slot: 0 }),
+    );
+    return asked[0];
+  }
+
+  test('what is there is sent', async () => {
+    expect(await askedWhen(async () => 'token')).toMatchObject({
+      region: 'eu-west-1',
+      sessionToken: 'token',
+    });
+  });
+
+  test.each(['NotFound', 'Forbidden'])('a Secret that is %s is left out', async (code) => {
+    const endpoint = await askedWhen(() => Promise.reject(secretError(code, 'no')));
+    expect(endpoint).toMatchObject({ region: 'eu-west-1' });
+    expect(endpoint).not.toHaveProperty('sessionToken');
+  });
+
+  test('a Secret that may yet be read is waited for', async () => {
+    await expect(askedWhen(() => Promise.reject(secretError('Unavailable', 'no')))).rejects.toMatchObject({
+      type: 'KubernetesUnavailable',
+      nonRetryable: false,
+    });
   });
 });
 

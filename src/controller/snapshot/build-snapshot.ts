@@ -149,9 +149,8 @@ async function planTarget({ type, name }: Target, namespace: string, draft: Draf
       return { type, name, definition: define(draft, { kind: 'model', model, access }) };
     }
     case 'tool': {
-      const { tool } = await within(`unable to get tool ${at}, error:`, async () =>
-        defineTool(await read.get('tools', key), draft),
-      );
+      const found = await within(`unable to get tool ${at}, error:`, () => read.get('tools', key));
+      const { tool } = await within('failed to create tool executor: ', () => defineTool(found, draft));
       return { type, name, definition: define(draft, { kind: 'tool', tool, access }) };
     }
   }

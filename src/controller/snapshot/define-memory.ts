@@ -7,7 +7,7 @@ import type { Definition } from './definitions.ts';
 import { define } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { resolveValue } from './resolve-values.ts';
-import { Unbuildable, valid, within } from './unbuildable.ts';
+import { unlessUnreadable, valid, within } from './unbuildable.ts';
 
 const memoryNameDefault = 'default';
 
@@ -52,13 +52,4 @@ function named(
 ): Promise<Definition> {
   const key = { namespace: namespace || own, name };
   return within(`memory not found: ${shown(key)}: `, () => draft.read.get('memories', key));
-}
-
-async function unlessUnreadable(reading: Promise<Definition>): Promise<Definition | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof Unbuildable) return undefined;
-    throw error;
-  }
 }

@@ -7,7 +7,7 @@ import { shown } from './definitions.ts';
 import type { Definitions, NamespacedName } from './definitions.ts';
 import type { Draft } from './draft.ts';
 import { resolveValue } from './resolve-values.ts';
-import { valid, within } from './unbuildable.ts';
+import { unlessUnreadable, valid, within } from './unbuildable.ts';
 
 /** Contract section 3.11: who speaks where nobody is named. */
 const modelNameDefault = 'default';
@@ -34,8 +34,11 @@ export async function defineModel(
   const word = providers[model.type];
   const value = (what: string, source: Source): Promise<Value> =>
     within(`failed to resolve ${what}: `, () => resolveValue(source, namespace, read));
-  const optional = async <K extends string>(field: K, source: Source | undefined) =>
-    (source ? { [field]: await value(`${word} ${field}`, source) } : {}) as { readonly [_ in K]?: Value };
+  // ARK does without what it cannot read of them (contract section 4.5).
+  const optional = async <K extends string>(field: K, source: Source | undefined) => {
+    const known = source && (await unlessUnreadable(resolveValue(source, namespace, read)));
+    return (known ? { [field]: known } : {}) as { readonly [_ in K]?: Value };
+  };
 
   const properties = Object.entries(model.properties);
   const [provided, ...extra] = await Promise.all([

@@ -26,6 +26,16 @@ export async function within<T>(where: string, step: () => T | Promise<T>): Prom
   }
 }
 
+/** What one can do without: undefined where it cannot be read. */
+export async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Unbuildable) return undefined;
+    throw error;
+  }
+}
+
 /** The spec, if nothing is wrong with it. */
 export function valid<T extends object>(where: string, spec: T | Invalid): T {
   if (isInvalid(spec))

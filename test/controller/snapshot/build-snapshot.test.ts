@@ -136,6 +136,7 @@ describe('a snapshot', () => {
   test('takes of a Bedrock model what is there, and only that', async () => {
     const bedrock = {
       region: { value: 'eu-west-1' },
+      accessKeyId: { valueFrom: { configMapKeyRef: { name: 'gone', key: 'k' } } },
       secretAccessKey: { valueFrom: { secretKeyRef: { name: 'aws', key: 'secret' } } },
       modelArn: { value: '' },
       maxTokens: 100,
@@ -192,6 +193,17 @@ describe('a snapshot', () => {
 
     const verbatim = await built({ ...shelf, agents: { bot: {} } }, { input });
     expect(questionOf(verbatim)).toMatchObject({ question: { text: input } });
+  });
+
+  test.each([
+    ['and is left as it is, where it has none', [], 'In {{.city}}'],
+    ['of which that of the Query is none', [{ name: 'who', value: 'Ann' }], 'In <no value>'],
+  ])('knows a prompt by its agent’s own parameters, %s', async (_, parameters, text) => {
+    const snapshot = await built(
+      { models, agents: { bot: { prompt: 'In {{.city}}', parameters } } },
+      { parameters: [{ name: 'city', value: 'Oslo' }] },
+    );
+    expect(agentOf(snapshot, 'bot').prompt).toEqual({ text });
   });
 
   test('gives every strategy what it decides by', async () => {
@@ -257,6 +269,7 @@ describe('a snapshot', () => {
 
 const bot = { agents: { bot: {} }, models };
 const notFound = 'not found';
+const gone = { valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } };
 
 test.each<[string, Shelf, object, string, string]>([
   [
@@ -300,6 +313,57 @@ test.each<[string, Shelf, object, string, string]>([
     {},
     'DefinitionNotFound',
     `unable to make agent default/bot, error:failed to load tool default/x: tools.ark.mckinsey.com "x" ${notFound}`,
+  ],
+  [
+    'an agent that names a built-in tool there is not',
+    { models, agents: { bot: { tools: [{ type: 'built-in', name: 'calculator' }] } } },
+    {},
+    'DefinitionInvalid',
+    "unable to make agent default/bot, error:agent default/bot: tool[0]: unsupported built-in tool 'calculator': supported built-in tools are: noop, terminate",
+  ],
+  [
+    'an agent whose Model says nothing of its provider',
+    { models: { default: { ...model, config: {} } }, agents: { bot: {} } },
+    {},
+    'DefinitionInvalid',
+    'unable to make agent default/bot, error:failed to load model for agent default/bot: model default/default: openai configuration is required for openai model type',
+  ],
+  [
+    'an agent with a prompt that does not parse',
+    { models, agents: { bot: { prompt: '{{nobody}}', parameters: [{ name: 'who', value: 'Ann' }] } } },
+    {},
+    'TemplateInvalid',
+    'unable to make agent default/bot, error:agent default/bot prompt resolution failed: invalid template syntax in prompt: template: agent-prompt:1: function "nobody" not defined',
+  ],
+  [
+    'a Model whose address is not there',
+    { models: { m: { ...model, config: { openai: { ...model.config.openai, baseUrl: gone } } } } },
+    ask('model', 'm'),
+    'DefinitionNotFound',
+    `unable to get default/m, error:failed to resolve OpenAI BaseURL: failed to get configMap default/c: configmaps "c" ${notFound}`,
+  ],
+  [
+    'a Model with a property that is not there',
+    {
+      models: { m: { ...model, config: { openai: { ...model.config.openai, properties: { seed: gone } } } } },
+    },
+    ask('model', 'm'),
+    'DefinitionNotFound',
+    `unable to get default/m, error:failed to resolve OpenAI property seed: failed to get configMap default/c: configmaps "c" ${notFound}`,
+  ],
+  [
+    'a built-in tool',
+    {},
+    ask('tool', 'noop'),
+    'DefinitionNotFound',
+    `unable to get tool default/noop, error:tools.ark.mckinsey.com "noop" ${notFound}`,
+  ],
+  [
+    'a tool that does not say where it is',
+    { tools: { x: { type: 'http' } } },
+    ask('tool', 'x'),
+    'DefinitionInvalid',
+    'failed to create tool executor: tool default/x: http spec is required for http type',
   ],
   [
     'a team without its member',
@@ -376,7 +440,7 @@ test.each<[string, Shelf, object, string, string]>([
     { tools: { x: { type: 'mcp', mcp: { mcpServerRef: { name: 's' }, toolName: 't' } } } },
     ask('tool', 'x'),
     'DefinitionNotFound',
-    'unable to get tool default/x, error:failed to get MCPServer default/s: mcpservers.ark.mckinsey.com "s" not found',
+    'failed to create tool executor: failed to get MCPServer default/s: mcpservers.ark.mckinsey.com "s" not found',
   ],
   [
     'an agent of no A2A server',
