@@ -167,6 +167,19 @@ describe('failures', () => {
     });
   });
 
+  test('a value for its body that is not there', async () => {
+    const bodyParameters = { token: { secret: { namespace: 'default', name: 'keys', key: 'gone' } } };
+    const tool = weather({ method: 'POST', body: '{{.token}}', bodyParameters });
+    const before = server.total().started;
+    await expect(world(tool).byAgent()).rejects.toMatchObject({
+      type: 'SecretUnavailable',
+      message:
+        'tool weather: failed to resolve body template: failed to resolve body parameters: ' +
+        'failed to resolve parameter token: key gone not found in secret default/keys',
+    });
+    expect(server.total().started).toBe(before);
+  });
+
   test('a wish that nobody made is a bug', async () => {
     await expect(world(weather()).byAgent({}, 'weather', 7)).rejects.toMatchObject({
       type: 'InternalError',

@@ -238,6 +238,22 @@ test('a failure is told at every level that has a word for it', async () => {
   expect(one(play.told, 'LLMCallError').error).toBeTruthy();
 });
 
+test('a tool that fails is told with its words', async () => {
+  const play = await theatre.play(
+    { targets: bot },
+    { ann: [{ tools: ['search'] }], search: [{ fails: 'ToolRejected' }] },
+  );
+  await play.ended();
+
+  expect(play.told.map(line).slice(-4)).toEqual([
+    'ToolCallStart search',
+    'ToolCallError search',
+    'AgentExecutionComplete default/ann',
+    'TargetExecutionError ann',
+  ]);
+  expect(one(play.told, 'ToolCallError').error).toContain('failed on purpose');
+});
+
 test('a tool that ends the conversation says so, and so does the turn of its member', async () => {
   const play = await theatre.play(team({ strategy: 'sequential' }), { ann: [{ tools: ['terminate'] }] });
   await play.ended();
@@ -376,6 +392,12 @@ test('what a run uses beside its models is told around it, failures with their w
     facts: { evaluator: 'broken' },
     error: expect.any(String) as string,
   });
+});
+
+test('a Tool that is asked directly is told as a target only', async () => {
+  const play = await theatre.play({ targets: [{ type: 'tool', name: 'search', definition: 'search' }] });
+  await play.ended();
+  expect(play.told.map(line)).toEqual(['QueryResolveStart play', 'TargetExecutionComplete search']);
 });
 
 test('a Model that is asked directly is told by its own name', async () => {

@@ -40,7 +40,10 @@ describe('answers', () => {
     const play = await theatre.play({
       targets: [{ type: 'model', name: 'gpt' } as TargetPlan, { type: 'tool', name: 'search' } as TargetPlan],
     });
-    expect(await contents(play)).toEqual(['gpt 1', 'search 1']);
+    expect((await play.ended()).outcome).toMatchObject({
+      responses: [{ content: 'gpt 1' }, { content: 'search 1' }],
+      usage: { modelCalls: 1, toolCalls: 1, totalTokens: 15 },
+    });
   });
 
   test('an agent uses its tools one after the other and hears their results', async () => {
@@ -57,6 +60,14 @@ describe('answers', () => {
       't001.ann.tool.2.lookup',
       't001.ann.model.2',
     ]);
+  });
+
+  test('an agent that is asked directly may end the conversation with its answer', async () => {
+    const play = await theatre.play(asking(agent('ann')), { ann: [{ tools: ['terminate'] }] });
+    expect((await play.ended()).outcome).toMatchObject({
+      phase: 'done',
+      responses: [{ phase: 'done', content: 'over and out' }],
+    });
   });
 
   test('each member of a sequential team hears all before it, then the question', async () => {
@@ -152,6 +163,8 @@ describe('failures', () => {
       { phase: 'error', content: '', failure: { type: 'ModelUnauthorized' } },
       { phase: 'done', content: 'bob 1' },
     ]);
+    // What failed is not counted, what was answered is.
+    expect(outcome.usage).toMatchObject({ modelCalls: 1, totalTokens: 15 });
   });
 
   test('what may pass is asked again; what cannot is not', async () => {

@@ -14,6 +14,7 @@ function agent(
   const log: Message[] = [];
   const keep = (message: Message) => [{ from: log.push(message) - 1, to: log.length }];
   const views: (readonly object[])[] = [];
+  const used: string[] = [];
   const steps: AgentSteps = {
     toolRounds,
     speaker: 'default/ann',
@@ -26,9 +27,12 @@ function agent(
           ? ({ role: 'assistant', content: reply } as const)
           : ({ role: 'assistant', content: '', toolCalls: reply } as const);
       const problem = message.content.startsWith('bad') ? 'It is bad.' : undefined;
-      return { reply: { message, ...(problem && { problem }) }, at: keep(message) };
+      // Why it says that it stopped is nothing to go by.
+      const finishReason = typeof reply === 'string' ? 'length' : 'stop';
+      return { reply: { message, finishReason, ...(problem && { problem }) }, at: keep(message) };
     },
     async useTool(call) {
+      used.push(call.name);
       if (tools[call.name] === 'fails')
         return { failure: { type: 'ToolRejected', message: 'HTTP error 404' } };
       const message = { role: 'tool', content: call.name, toolCallId: call.id } as const;
@@ -37,7 +41,7 @@ function agent(
     isForgiven: (tool) => forgiven.includes(tool),
     note: keep,
   };
-  return { steps, log, views };
+  return { steps, log, views, used };
 }
 
 const answeredIds = (log: readonly Message[]) =>
@@ -60,20 +64,23 @@ test('runs the tools in the order asked, and the model hears everything said in 
   expect(turn.last?.content).toBe('done');
 });
 
-test('a tool that ends the conversation has the last word, and every other call is answered too', async () => {
-  const { steps, log } = agent([wish('search', 'terminate', 'add')], { terminate: 'ends' });
+test('a tool that ends the conversation has the last word: no other is used, though every call is answered', async () => {
+  const { steps, log, used } = agent([wish('search', 'terminate', 'add')], { terminate: 'ends' });
   const turn = await runAgent(steps);
   expect(turn).toMatchObject({ ends: true, last: { content: 'terminate' }, said: [{ from: 0, to: 4 }] });
+  expect(used).toEqual(['search', 'terminate']);
   expect(answeredIds(log)).toEqual(['c0', 'c1', 'c2']);
+  expect(log.at(-1)?.content).toBe('not called: the conversation has ended');
 });
 
-test('a failing tool fails the turn and keeps what was said before', async () => {
-  const { steps } = agent([wish('search', 'broken')], { broken: 'fails' });
+test('a failing tool fails the turn, with no other used, and keeps what was said before', async () => {
+  const { steps, used } = agent([wish('search', 'broken', 'add')], { broken: 'fails' });
   expect(await runAgent(steps)).toMatchObject({
     said: [{ from: 0, to: 2 }],
     last: { content: 'search' },
     failure: { type: 'ToolRejected', message: 'HTTP error 404' },
   });
+  expect(used).toEqual(['search', 'broken']);
 });
 
 test('a failing model is reported with the agent’s name', async () => {

@@ -42,6 +42,12 @@ describe('a jq filter gives what ARK gives', () => {
     expect(await jq(weather, '.days', '', 'map(.c) | add')).toBe('-2');
   });
 
+  test('nothing but the result: neither the environment nor other input', async () => {
+    process.env['CANARY'] = 'canary';
+    expect(await jq('1', '$ENV.CANARY, env.CANARY, [inputs]')).toBe('[null,null,[]]');
+    delete process.env['CANARY'];
+  });
+
   test('a megabyte, and in order', async () => {
     const many = JSON.stringify(Array.from({ length: 50_000 }, (_, id) => ({ id, text: 'x'.repeat(10) })));
     expect(JSON.parse(await jq(many, 'map(.id)'))).toEqual(Array.from({ length: 50_000 }, (_, id) => id));
@@ -55,6 +61,8 @@ describe('a filter that fails', () => {
     ['.city, .city.x', /^filter error: jq query execution error: Cannot index string/],
     ['nope', /^filter error: jq query execution error: nope\/0 is not defined/],
     ['error("bad")', /^filter error: jq query execution error: bad$/],
+    ['$city', /^filter error: jq query execution error: \$city is not defined/],
+    ['import "a" as a; .', /^filter error: jq query execution error: module not found: a$/],
     ['repeat(.)', /^filter error: jq query execution error: the result is larger than 4 MiB$/],
     ['def f: f + 1; f', /^filter error: jq query execution error: it needs more memory or a deeper stack/],
   ])('%s says why', async (expression, message) => {

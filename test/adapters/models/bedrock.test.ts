@@ -167,6 +167,39 @@ describe('the request', () => {
     );
     expect(lastRequest().headers['x-amz-security-token']).toBe('token');
   });
+
+  test.each(['accessKeyId', 'secretAccessKey'])(
+    'without its %s is signed as the worker’s surroundings say',
+    async (half) => {
+      process.env['AWS_ACCESS_KEY_ID'] = 'AROUND';
+      process.env['AWS_SECRET_ACCESS_KEY'] = 'around';
+      try {
+        await ask({ endpoint: endpoint({ [half]: '' }) });
+      } finally {
+        delete process.env['AWS_ACCESS_KEY_ID'];
+        delete process.env['AWS_SECRET_ACCESS_KEY'];
+      }
+      expect(lastRequest().headers['authorization']).toContain('Credential=AROUND/');
+    },
+  );
+
+  test.each([
+    ['anthropic.claude-v1:0', undefined, true],
+    ['mine', 'arn:aws:bedrock:eu-west-1:1:profile/claude', true],
+    ['mine', 'arn:aws:bedrock:eu-west-1:1:profile/x', false],
+  ])('to %s at %s is of Anthropic’s version: %p', async (model, modelArn, isTheirs) => {
+    await ask({ endpoint: endpoint({ model, modelArn }) });
+    expect('anthropic_version' in lastBody()).toBe(isTheirs);
+  });
+
+  test('offers the tools in their order, and the last of several with one name', async () => {
+    const face = (name: string, description: string) => ({ name, description, parameters: {} });
+    await ask({ tools: [face('b', 'first'), face('a', 'other'), face('b', 'last')] });
+    expect(lastBody()['tools']).toEqual([
+      { name: 'b', description: 'last', input_schema: {} },
+      { name: 'a', description: 'other', input_schema: {} },
+    ]);
+  });
 });
 
 const usage = { promptTokens: 12, completionTokens: 3, totalTokens: 15 };

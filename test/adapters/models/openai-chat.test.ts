@@ -82,14 +82,34 @@ describe('the request', () => {
     );
   });
 
-  test('holds a refusal and an answer of their own, and no empty tool list', async () => {
-    await ask({ messages: [{ role: 'assistant', content: 'No.', refusal: 'I must not' }] });
+  test('holds a refusal beside an answer, the empty result of a tool, and no empty tool list', async () => {
+    await ask({
+      messages: [
+        { role: 'assistant', content: 'No.', refusal: 'I must not' },
+        { role: 'tool', toolCallId: 'c1', content: '' },
+      ],
+    });
     expect(lastBody()).toEqual({
       model: 'm1',
-      messages: [{ role: 'assistant', content: 'No.', refusal: 'I must not' }],
+      messages: [
+        { role: 'assistant', content: 'No.', refusal: 'I must not' },
+        { role: 'tool', tool_call_id: 'c1', content: '' },
+      ],
       temperature: 1,
       n: 1,
     });
+  });
+
+  test.each<[Record<string, string>, object]>([
+    [{}, { temperature: 1, n: 1 }],
+    [{ user: 'u' }, { temperature: 1, n: 1, user: 'u' }],
+    [{ temperature: '0' }, { temperature: 0, n: 1 }],
+    [{ temperature: '' }, { temperature: 1, n: 1 }],
+    [{ n: '2' }, { temperature: 1, n: 2 }],
+  ])('with properties %j has %j', async (properties, fields) => {
+    await ask({ endpoint: endpoint({ properties }) });
+    const { model: _, messages: __, ...others } = lastBody();
+    expect(others).toEqual(fields);
   });
 
   test('asks for the shape of the answer', async () => {
@@ -135,9 +155,12 @@ describe('the request', () => {
     });
   });
 
-  test('offers the last of several tools with one name', async () => {
-    await ask({ tools: [face('first'), face('last')] });
-    expect(lastBody()['tools']).toEqual([{ type: 'function', function: face('last') }]);
+  test('offers the tools in their order, and the last of several with one name', async () => {
+    const other = { ...face('other'), name: 'a' };
+    await ask({ tools: [face('first'), other, face('last')] });
+    expect(lastBody()['tools']).toEqual(
+      [face('last'), other].map((tool) => ({ type: 'function', function: tool })),
+    );
   });
 
   test.each([
@@ -187,6 +210,18 @@ describe('the answer', () => {
       message: { role: 'assistant', content: 'Bonjour' },
       finishReason: 'stop',
       usage: { promptTokens: 7, completionTokens: 2, totalTokens: 9 },
+    });
+  });
+
+  test.each([
+    ['as the provider counts', { prompt_tokens: 7, completion_tokens: 2, total_tokens: 12 }, 12],
+    ['the sum, where the provider does not', { prompt_tokens: 7, completion_tokens: 2 }, 9],
+  ])('cost in all what it cost %s', async (_, usage, totalTokens) => {
+    const choices = [{ message: { content: 'first' } }, { message: { content: 'second' } }];
+    answer = { status: 200, body: { choices, usage } };
+    expect(await ask()).toEqual({
+      message: { role: 'assistant', content: 'first' },
+      usage: { promptTokens: 7, completionTokens: 2, totalTokens },
     });
   });
 

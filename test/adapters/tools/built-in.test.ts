@@ -18,10 +18,19 @@ test.each([{}, { response: 1 }, { response: null }])('terminate with %j has no r
   expect(() => runBuiltIn('terminate', args)).toThrow('no response');
 });
 
-test('only terminate insists on an argument', () => {
-  expect(builtInTools.noop.parameters).not.toHaveProperty('required');
-  expect(builtInTools.terminate.parameters).toMatchObject({
-    required: ['response'],
-    properties: { response: { type: 'string' } },
+const anyText = { type: 'string', description: expect.any(String) as string };
+
+test.each([
+  ['noop', /does nothing.* success/i, { type: 'object', properties: { message: anyText } }],
+  [
+    'terminate',
+    /final response .*ends the conversation/i,
+    { type: 'object', properties: { response: anyText }, required: ['response'] },
+  ],
+] as const)('%s is told as what it is', (name, description, parameters) => {
+  expect(builtInTools[name]).toMatchObject({
+    name,
+    description: expect.stringMatching(description) as string,
   });
+  expect(builtInTools[name].parameters).toEqual(parameters);
 });

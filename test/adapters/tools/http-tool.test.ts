@@ -100,6 +100,7 @@ describe('the URL', () => {
     ['/{yes}/{no}', '/true/%3Cnil%3E'],
     ['/?o={o}&l={l}', '/?o=%7B%22k%22%3A1%7D&l=%5B1%2C%22a%22%5D'],
     ['/?x={toString}&y={unknown}', '/?x={toString}&y={unknown}'],
+    ['/?x={{.input.city}}&y={{.n}}', '/?x={{.input.city}}&y={{.n}}'],
     ['/plain', '/plain'],
   ])('%s asks for %s', async (pattern, path) => {
     const { url, seen } = await server();
@@ -138,6 +139,12 @@ describe('the body', () => {
       expect(seen[0]?.headers).not.toHaveProperty('content-type');
     },
   );
+
+  test('is a template also where it has no parameters', async () => {
+    const { url, seen } = await server();
+    await call(toolAt(url, { method: 'POST', body: '{{.input.city}}{{if .none}}!{{end}}' }), { city: 'x' });
+    expect(seen).toMatchObject([{ body: 'x' }]);
+  });
 
   test.each(['GET', 'DELETE'] as const)('of a %s is empty', async (method) => {
     const { url, seen } = await server();

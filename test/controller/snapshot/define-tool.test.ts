@@ -8,12 +8,11 @@ const http = { type: 'http', http: { url: 'http://find' } };
 const custom = (name: string, more: object = {}) => ({ type: 'custom', name, ...more });
 
 /** What the agent `bot` becomes that has these tools. */
-async function bot(tools: readonly object[], shelf: Shelf = {}) {
-  const { agents, definitions } = await built({
-    models: { default: model },
-    agents: { bot: { tools } },
-    ...shelf,
-  });
+async function bot(tools: readonly object[], shelf: Shelf = {}, query: object = {}) {
+  const { agents, definitions } = await built(
+    { models: { default: model }, agents: { bot: { tools } }, ...shelf },
+    query,
+  );
   const plan = agents['bot'];
   return { plan, ...(definitions[plan?.definition ?? ''] as AgentDefinition) };
 }
@@ -87,6 +86,101 @@ describe('an MCP tool', () => {
       kind: 'tool',
       tool: { type: 'mcp', toolName: 'get_weather' },
     });
+  });
+});
+
+describe('an HTTP tool', () => {
+  const using = (more: object, query?: object) =>
+    bot(
+      [custom('find')],
+      { tools: { find: { type: 'http', http: { url: 'http://find', ...more } } } },
+      query,
+    );
+
+  test('is as it was written, but for its Secrets, which stay where they are', async () => {
+    const secret = { namespace: 'default', name: 'keys', key: 'find' };
+    const fromSecret = { valueFrom: { secretKeyRef: { name: 'keys', key: 'find' } } };
+    const parameters = [
+      { name: 'token', ...fromSecret },
+      { name: 'lang', value: 'no' },
+    ];
+    const written = {
+      method: 'POST',
+      timeout: '5s',
+      headers: [{ name: 'X-Key', value: fromSecret }],
+      body: '{{.token}}',
+      bodyParameters: parameters,
+    };
+    expect((await using(written)).tools).toEqual([
+      {
+        type: 'http',
+        name: 'find',
+        description: 'HTTP request to http://find',
+        parameters: { type: 'object', properties: {} },
+        url: 'http://find',
+        method: 'POST',
+        timeoutMs: 5_000,
+        headers: [{ name: 'X-Key', value: { secret } }],
+        body: '{{.token}}',
+        bodyParameters: { token: { secret }, lang: { value: 'no' } },
+        repeatable: true,
+      },
+    ]);
+  });
+
+  test('that must not be repeated says so', async () => {
+    const { tools } = await bot([custom('find')], {
+      tools: { find: { ...http, annotations: { idempotentHint: false } } },
+    });
+    expect(tools).toMatchObject([{ repeatable: false }]);
+  });
+
+  test('may be given parameters of the Query, in its headers and its body', async () => {
+    const valueFrom = { queryParameterRef: { name: 'city' } };
+    const written = {
+      headers: [{ name: 'X-City', value: { valueFrom } }],
+      bodyParameters: [{ name: 'city', valueFrom }],
+    };
+    const { tools } = await using(written, { parameters: [{ name: 'city', value: 'Oslo' }] });
+    expect(tools).toMatchObject([
+      {
+        headers: [{ name: 'X-City', value: { value: 'Oslo' } }],
+        bodyParameters: { city: { value: 'Oslo' } },
+      },
+    ]);
+  });
+});
+
+/** Contract section 4.8, for tools of both types. */
+describe.each([
+  ['http', http, 'HTTP request to http://find'],
+  ['mcp', mcp, 'Custom tool: find'],
+])('of a tool of type %s the model is told', (_, tool, otherwise) => {
+  const faceOf = async (spec: object, annotations: Record<string, string> = {}) => {
+    const shelf = { tools: { find: { ...tool, ...spec } }, mcpservers: { server } };
+    const { tools } = await bot([custom('find')], { ...shelf, annotations: { find: annotations } });
+    return tools[0];
+  };
+
+  test.each([
+    ['what its description says', { description: 'Finds' }, { description: 'annotated' }, 'Finds'],
+    ['what its annotation says', {}, { description: 'annotated' }, 'annotated'],
+    ['what it is', {}, { other: 'annotated' }, otherwise],
+  ])('%s', async (__, spec, annotations, description) => {
+    expect(await faceOf(spec, annotations)).toMatchObject({ name: 'find', description });
+  });
+
+  const q = { properties: { q: { type: 'string' } }, required: ['q'] };
+  test.each([
+    ['no arguments, where it says nothing of them', undefined, { type: 'object', properties: {} }],
+    ['its arguments, which are an object', q, { type: 'object', ...q }],
+    [
+      'its own schema',
+      { type: 'object', minProperties: 1 },
+      { type: 'object', properties: {}, minProperties: 1 },
+    ],
+  ])('%s', async (__, inputSchema, parameters) => {
+    expect((await faceOf({ inputSchema }))?.parameters).toEqual(parameters);
   });
 });
 
@@ -202,6 +296,22 @@ test.each<[string, Shelf, string, string]>([
     }),
     'DefinitionNotFound',
     `${making}failed to load tool default/weather: failed to resolve header X: failed to get ConfigMap c: configmaps "c" ${notFound}`,
+  ],
+  [
+    'with a body parameter from a ConfigMap that is not there',
+    withTool({
+      tools: {
+        weather: {
+          type: 'http',
+          http: {
+            url: 'http://find',
+            bodyParameters: [{ name: 'p', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } }],
+          },
+        },
+      },
+    }),
+    'DefinitionNotFound',
+    `${making}failed to load tool default/weather: failed to resolve body parameters: failed to resolve parameter p: failed to get ConfigMap c: configmaps "c" ${notFound}`,
   ],
 ])('a tool %s is no tool', async (_, shelf, type, message) => {
   expect(await refused(shelf)).toMatchObject({ type, message });
