@@ -78,12 +78,15 @@ test('a Temporal whose clock is ahead delays nothing', async () => {
   expect(world.status.phase).toBe('running');
 });
 
-test('a finished Query is not asked again, though Temporal has forgotten its run', async () => {
-  const world = await settle(new World({ status: { phase: 'done' } }));
+test.each(['done', 'error', 'canceled'] as const)(
+  'a Query that is %s is not asked again, though Temporal has forgotten its run',
+  async (phase) => {
+    const world = await settle(new World({ status: { phase } }));
 
-  expect(world.runs.size).toBe(0);
-  expect(world.status).toEqual({ phase: 'done' });
-});
+    expect(world.runs.size).toBe(0);
+    expect(world.status).toEqual({ phase });
+  },
+);
 
 test('nothing is started for a refused Query, and its status says why', async () => {
   const world = await settle(new World({ refused }));

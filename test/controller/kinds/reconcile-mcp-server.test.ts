@@ -87,6 +87,10 @@ test.each([
     { $schema: 'x', title: 't', type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } },
     { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } },
   ],
+  [
+    { additionalProperties: false, definitions: { a: { type: 'string' } } },
+    { additionalProperties: false, definitions: { a: { type: 'string' } } },
+  ],
 ])('a schema of %j becomes %j', async (inputSchema, kept) => {
   const { world, look, lists } = playServer();
   lists({ name: 't', inputSchema });
