@@ -33,5 +33,5 @@ export function canonicalEvaluator(written: unknown): CanonicalEvaluator | Inval
 }
 
 /** What one Evaluator can tell about itself (contract 2.8). */
-export const evaluatorProblems = ({ address }: EvaluatorSpec): readonly string[] =>
+const evaluatorProblems = ({ address }: EvaluatorSpec): readonly string[] =>
   problemsAmong(addressProblem(address));

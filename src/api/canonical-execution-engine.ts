@@ -31,8 +31,11 @@ export function canonicalExecutionEngine(
 }
 
 /** What one ExecutionEngine can tell about itself (contract 2.8). */
-export const executionEngineProblems = ({ address }: ExecutionEngineSpec, name: string): readonly string[] =>
-  problemsAmong(
-    name === 'a2a' && "execution engine name 'a2a' is reserved for A2A servers",
-    addressProblem(address),
-  );
+const executionEngineProblems = ({ address }: ExecutionEngineSpec, name: string): readonly string[] => [
+  ...engineNameProblem(name),
+  ...problemsAmong(addressProblem(address)),
+];
+
+/** As `executionEngineProblems`, of its own name. */
+export const engineNameProblem = (name: string): readonly string[] =>
+  problemsAmong(name === 'a2a' && "execution engine name 'a2a' is reserved for A2A servers");

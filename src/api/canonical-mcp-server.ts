@@ -9,6 +9,7 @@ import {
 import { parseDuration } from './durations.ts';
 import { McpServerSpec } from './mcp-server.ts';
 import { isInvalid, problemsAmong, readSpec, type Invalid } from './problems.ts';
+import type { ServerHeaders } from './values.ts';
 
 export interface CanonicalMcpServer {
   readonly address: Source;
@@ -42,19 +43,21 @@ export function canonicalMcpServer(written: unknown): CanonicalMcpServer | Inval
 }
 
 /** What one MCPServer can tell about itself (contract 2.7). */
-export const mcpServerProblems = ({
-  address,
-  headers = [],
-  pollInterval,
-}: McpServerSpec): readonly string[] => [
-  ...problemsAmong(addressProblem(address)),
-  ...headers.flatMap(({ name, value }, index) =>
-    problemsAmong(
-      isUnset(value) &&
-        `failed to validate header ${name} (index ${index}): header value must specify either value or valueFrom.secretKeyRef`,
-    ),
-  ),
-  ...problemsAmong(
-    pollInterval.startsWith('-') && 'failed to validate pollInterval: pollInterval cannot be negative',
-  ),
+const mcpServerProblems = (spec: McpServerSpec): readonly string[] => [
+  ...problemsAmong(addressProblem(spec.address)),
+  ...(spec.headers ?? []).flatMap(mcpHeaderProblem),
+  ...mcpPollProblem(spec),
 ];
+
+/** As `mcpServerProblems`, of the header at this index. */
+export const mcpHeaderProblem = ({ name, value }: ServerHeaders[number], index: number): readonly string[] =>
+  problemsAmong(
+    isUnset(value) &&
+      `failed to validate header ${name} (index ${index}): header value must specify either value or valueFrom.secretKeyRef`,
+  );
+
+/** As `mcpServerProblems`, of how often its tools are listed. */
+export const mcpPollProblem = ({ pollInterval }: McpServerSpec): readonly string[] =>
+  problemsAmong(
+    pollInterval.startsWith('-') && 'failed to validate pollInterval: pollInterval cannot be negative',
+  );

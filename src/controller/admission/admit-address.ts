@@ -1,4 +1,4 @@
-import { sourceOf } from '../../api/canonical-values.ts';
+import { sourceOf, sourceProblem } from '../../api/canonical-values.ts';
 import type { ValueSource } from '../../api/values.ts';
 import { unresolved } from './absence.ts';
 import type { Reader } from './ports.ts';
@@ -9,6 +9,6 @@ export async function* admitAddress(
   namespace: string,
   read: Reader,
 ): AsyncGenerator<string, void, undefined> {
-  const why = await unresolved(read, sourceOf(address), namespace);
+  const why = sourceProblem(address) ?? (await unresolved(read, sourceOf(address), namespace));
   if (why) yield `failed to resolve Address: ${why}`;
 }

@@ -1,4 +1,3 @@
-import { evaluatorProblems } from '../../api/canonical-evaluator.ts';
 import { EvaluatorSpec } from '../../api/evaluator.ts';
 import { isInvalid, readSpec } from '../../api/problems.ts';
 import { absence } from './absence.ts';
@@ -13,7 +12,6 @@ export async function* admitEvaluator(
 ): AsyncGenerator<string, void, undefined> {
   const spec = readSpec(EvaluatorSpec, written);
   if (isInvalid(spec)) return yield* inArkWords('Evaluator', spec, written);
-  yield* evaluatorProblems(spec);
   yield* admitAddress(spec.address, namespace, read);
 
   const literal = (name: string) => spec.parameters?.find((parameter) => parameter.name === name)?.value;

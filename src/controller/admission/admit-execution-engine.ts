@@ -1,4 +1,4 @@
-import { executionEngineProblems } from '../../api/canonical-execution-engine.ts';
+import { engineNameProblem } from '../../api/canonical-execution-engine.ts';
 import { ExecutionEngineSpec } from '../../api/execution-engine.ts';
 import { isInvalid, readSpec } from '../../api/problems.ts';
 import { admitAddress } from './admit-address.ts';
@@ -12,6 +12,6 @@ export async function* admitExecutionEngine(
 ): AsyncGenerator<string, void, undefined> {
   const spec = readSpec(ExecutionEngineSpec, written);
   if (isInvalid(spec)) return yield* inArkWords('ExecutionEngine', spec, written);
-  yield* executionEngineProblems(spec, name);
+  yield* engineNameProblem(name);
   yield* admitAddress(spec.address, namespace, read);
 }

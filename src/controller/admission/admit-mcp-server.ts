@@ -1,5 +1,5 @@
 import { parameterSource } from '../../api/canonical-values.ts';
-import { mcpServerProblems } from '../../api/canonical-mcp-server.ts';
+import { mcpHeaderProblem, mcpPollProblem } from '../../api/canonical-mcp-server.ts';
 import { McpServerSpec } from '../../api/mcp-server.ts';
 import { isInvalid, readSpec } from '../../api/problems.ts';
 import { unresolved } from './absence.ts';
@@ -15,13 +15,14 @@ export async function* admitMcpServer(
   const spec = readSpec(McpServerSpec, written);
   if (isInvalid(spec)) return yield* inArkWords('MCPServer', spec, written);
 
-  yield* mcpServerProblems(spec);
   yield* admitAddress(spec.address, namespace, read);
-  for (const [index, { name, value }] of (spec.headers ?? []).entries()) {
-    const source = parameterSource(value);
+  for (const [index, header] of (spec.headers ?? []).entries()) {
+    yield* mcpHeaderProblem(header, index);
+    const source = parameterSource(header.value);
     // A parameter of a Query is known once there is a Query.
     if (source.from === 'queryParameter') continue;
     const why = await unresolved(read, source, namespace);
-    if (why) yield `failed to validate header ${name} (index ${index}): ${why}`;
+    if (why) yield `failed to validate header ${header.name} (index ${index}): ${why}`;
   }
+  yield* mcpPollProblem(spec);
 }

@@ -8,7 +8,6 @@ import { webhooks } from './webhooks.ts';
 const Reviewable = z.looseObject({
   metadata: z.looseObject({
     name: z.string().default(''),
-    namespace: z.string().default(''),
     deletionTimestamp: z.string().optional(),
   }),
   spec: z.unknown(),
@@ -74,7 +73,7 @@ async function verdict(
 
   const { reader, withinMs = reviewMsMax, onTrouble } = options;
   const { name } = object.metadata;
-  const reviewed = { name, namespace: object.metadata.namespace || namespace, spec: object.spec };
+  const reviewed = { name, namespace, spec: object.spec };
   try {
     const problem = await withDeadline(withinMs, (signal) => first(webhook.rules(reviewed, reader(signal))));
     return problem === undefined ? { allowed: true } : refused(403, 'Forbidden', problem);

@@ -23,7 +23,7 @@ const requestOf = ({
   metadata,
   operation,
 }: Change) => {
-  const object = (spec: object) => ({ metadata: { name: 'ann', namespace: 'ns', ...metadata }, spec });
+  const object = (spec: object) => ({ metadata: { name: 'ann', ...metadata }, spec });
   return {
     request: {
       uid: 'u-1',

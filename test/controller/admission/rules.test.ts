@@ -15,7 +15,7 @@ const read = readFrom({
     'models other/big': {},
     'tools ns/search': {},
     'evaluators ns/judge': {},
-    'evaluators other/judge': {},
+    'evaluators other/critic': {},
   },
   configMaps: { 'ns/settings': ['city'] },
   secrets: { 'ns/keys': ['token'] },
@@ -23,10 +23,14 @@ const read = readFrom({
   broken: ['agents ns/stuck', 'tools ns/stuck', 'secret ns/stuck'],
 });
 
-async function problemsOf(kind: string, spec: unknown, name = 'me'): Promise<string[]> {
+async function problemsOf(
+  kind: string,
+  spec: unknown,
+  { namespace = 'ns', name = 'me' } = {},
+): Promise<string[]> {
   const rules = webhooks.find((webhook) => webhook.kind.kind === kind)?.rules;
   const problems: string[] = [];
-  for await (const problem of rules?.({ namespace: 'ns', name, spec }, read) ?? []) problems.push(problem);
+  for await (const problem of rules?.({ namespace, name, spec }, read) ?? []) problems.push(problem);
   return problems;
 }
 
@@ -34,6 +38,7 @@ const token = { secretKeyRef: { name: 'keys', key: 'token' } };
 const noSecret = { secretKeyRef: { name: 'none', key: 'token' } };
 const noKey = { secretKeyRef: { name: 'keys', key: 'none' } };
 const toAnn = { input: 'hi', targets: [{ type: 'agent', name: 'ann' }] };
+const judgedTwice = (name: string) => ({ evaluators: [{ name }], evaluatorSelector: {} });
 const query = (parameter: object) => ({ ...toAnn, parameters: [{ name: 'p', ...parameter }] });
 const agent = (tool: object) => ({ tools: [{ type: 'custom', name: 'search' }, tool] });
 const ann = { type: 'agent', name: 'ann' };
@@ -48,7 +53,6 @@ const model = (fields: object, type = 'openai') => ({
   model: { value: 'm' },
   config: { [type]: { ...openai, ...fields } },
 });
-const bedrock = (fields: object) => ({ type: 'bedrock', model: { value: 'm' }, config: { bedrock: fields } });
 const address = { value: 'http://far' };
 const service = (more: object) => ({ address: { valueFrom: { serviceRef: { name: 'far', ...more } } } });
 const mcp = (value: object) => ({
@@ -65,6 +69,7 @@ describe('the first problem is ARK’s', () => {
   test.each([
     // 2.1
     ['Query', query({ name: '' }), 'parameter[0]: name cannot be empty'],
+    ['Agent', { parameters: [{ name: '', value: 'v' }] }, 'parameter[0]: name cannot be empty'],
     [
       'Query',
       query({ value: 'v', valueFrom: token }),
@@ -75,6 +80,11 @@ describe('the first problem is ARK’s', () => {
     [
       'Query',
       query({ valueFrom: { serviceRef: { name: 'far' } } }),
+      "parameter[0] 'p': valueFrom must specify exactly one source",
+    ],
+    [
+      'Query',
+      query({ valueFrom: { ...token, configMapKeyRef: { name: 'settings', key: 'city' } } }),
       "parameter[0] 'p': valueFrom must specify exactly one source",
     ],
     [
@@ -127,7 +137,7 @@ describe('the first problem is ARK’s', () => {
     ],
     [
       'Query',
-      { ...toAnn, evaluators: [{ name: 'judge', namespace: 'other' }, { name: 'none' }] },
+      { ...toAnn, evaluators: [{ name: 'critic', namespace: 'other' }, { name: 'none' }] },
       "evaluator reference none: evaluator 'none' does not exist in namespace 'ns': evaluators.ark.mckinsey.com \"none\" not found",
     ],
     // 2.3
@@ -140,6 +150,12 @@ describe('the first problem is ARK’s', () => {
       'Agent',
       { model: { name: 'big' } },
       'model big not found in namespace ns: models.ark.mckinsey.com "big" not found',
+    ],
+    // Only an A2A server answers without a model; other engines are told it.
+    [
+      'Agent',
+      { executionEngine: { name: 'nowhere' }, modelRef: { name: 'none' } },
+      'model none not found in namespace ns: models.ark.mckinsey.com "none" not found',
     ],
     ['Agent', agent({ type: 'built-in' }), 'tool[1]: built-in tools must specify a name'],
     ['Agent', agent({ type: 'built-in', name: '' }), 'tool[1]: built-in tools must specify a name'],
@@ -247,14 +263,28 @@ describe('the first problem is ARK’s', () => {
       { ...model({}), model: { valueFrom: noSecret } },
       "spec.model: secret 'none' does not exist in namespace 'ns': secrets \"none\" not found",
     ],
+    ...[
+      ['openai', 'baseUrl'],
+      ['openai', 'apiKey'],
+      ['azure', 'baseUrl'],
+      ['azure', 'apiKey'],
+      ['azure', 'apiVersion'],
+      ['bedrock', 'region'],
+      ['bedrock', 'accessKeyId'],
+      ['bedrock', 'secretAccessKey'],
+      ['bedrock', 'sessionToken'],
+      ['bedrock', 'modelArn'],
+    ].map(
+      ([type = '', field = '']) =>
+        [
+          'Model',
+          model({ [field]: { valueFrom: noKey } }, type),
+          `spec.config.${type}.${field}: key 'none' not found in secret 'keys' in namespace 'ns'`,
+        ] as const,
+    ),
     [
       'Model',
-      model({ apiKey: { valueFrom: noKey } }, 'azure'),
-      "spec.config.azure.apiKey: key 'none' not found in secret 'keys' in namespace 'ns'",
-    ],
-    [
-      'Model',
-      bedrock({ modelArn: { valueFrom: { configMapKeyRef: { name: 'settings', key: 'arn' } } } }),
+      model({ modelArn: { valueFrom: { configMapKeyRef: { name: 'settings', key: 'arn' } } } }, 'bedrock'),
       "spec.config.bedrock.modelArn: key 'arn' not found in configMap 'settings' in namespace 'ns'",
     ],
     ...['openai', 'azure', 'bedrock'].map(
@@ -270,6 +300,11 @@ describe('the first problem is ARK’s', () => {
       'Model',
       model({ baseUrl: {} }),
       'failed to resolve OpenAI BaseURL: value source must have either value or valueFrom specified',
+    ],
+    [
+      'Model',
+      model({ baseUrl: { valueFrom: { secretKeyRef: { name: '', key: 'k' } } } }),
+      'failed to resolve OpenAI BaseURL: secret name is required',
     ],
     [
       'Model',
@@ -353,7 +388,18 @@ describe('the first problem is ARK’s', () => {
       { ...direct, evaluator: { name: 'none' } },
       "evaluator reference validation failed: evaluator 'none' does not exist in namespace 'ns': evaluators.ark.mckinsey.com \"none\" not found",
     ],
+    [
+      'Evaluation',
+      { ...direct, evaluator: { name: 'judge', namespace: 'other' } },
+      "evaluator reference validation failed: evaluator 'judge' does not exist in namespace 'other': evaluators.ark.mckinsey.com \"judge\" not found",
+    ],
+    [
+      'Evaluation',
+      { config: direct.config },
+      'evaluator reference validation failed: evaluator name is required',
+    ],
     ['Evaluation', { ...direct, config: { output: 'o' } }, 'Direct evaluation requires non-empty input'],
+    ['Evaluation', { ...direct, config: { input: 'i' } }, 'Direct evaluation requires non-empty output'],
     ['Evaluation', { ...direct, type: 'query' }, 'Query evaluation requires queryRef in config'],
     ['Evaluation', { ...direct, type: 'event' }, 'Event evaluation requires rules in config'],
     [
@@ -370,38 +416,83 @@ describe('the first problem is ARK’s', () => {
     expect((await problemsOf(kind, spec))[0]).toBe(problem);
   });
 
-  test('an agent without a model, where there is none named default', async () => {
-    const rules = webhooks.find(({ kind }) => kind.kind === 'Agent')?.rules;
-    const problems = rules?.({ namespace: 'bare', name: 'me', spec: {} }, read);
-    expect((await problems?.next())?.value).toBe(
-      'no model specified for agent and no \'default\' model found in namespace bare: models.ark.mckinsey.com "default" not found',
+  test.each([
+    ['Agent', {}, "no model specified for agent and no 'default' model found in namespace bare"],
+    ['Team', { strategy: 'selector', members: [] }, 'selector model default not found in namespace bare'],
+  ])('%s %j, where no Model is named default', async (kind, spec, problem) => {
+    expect((await problemsOf(kind, spec, { namespace: 'bare' }))[0]).toBe(
+      `${problem}: models.ark.mckinsey.com "default" not found`,
     );
   });
 
-  test('an engine of the name that is taken', async () => {
-    expect(await problemsOf('ExecutionEngine', { type: 'x', address }, 'a2a')).toEqual([
+  test('an engine of the name that is taken, wherever it is', async () => {
+    const spec = { type: 'x', ...service({ port: 'none' }) };
+    expect((await problemsOf('ExecutionEngine', spec, { name: 'a2a' }))[0]).toBe(
       "execution engine name 'a2a' is reserved for A2A servers",
-    ]);
+    );
   });
 
   test.each([
+    ['Query', 'that somebody is asked', { input: 'hi', parameters: [{ name: 'p' }] }, /^at least one target/],
     [
       'Query',
       'targets',
       { input: 'hi', targets: [{ type: 'agent', name: 'none' }], parameters: [{ name: 'p' }] },
       /^target/,
     ],
-    ['Query', 'parameters', { ...query({}), evaluators: [{ name: 'none' }] }, /^parameter/],
+    ['Query', 'parameters', { ...query({}), ...judgedTwice('judge') }, /^parameter/],
     [
       'Query',
       'each parameter',
       { ...toAnn, parameters: [{ name: 'p', valueFrom: noKey }, { name: 'q' }] },
       /\[0\]/,
     ],
+    ['Query', 'two ways to name evaluators', { ...toAnn, ...judgedTwice('none') }, /^cannot specify both/],
     ['Agent', 'the model', { modelRef: { name: 'none' }, parameters: [{ name: 'p' }] }, /^model/],
     ['Agent', 'parameters', { parameters: [{ name: 'p' }], tools: [{ type: 'custom' }] }, /^parameter/],
     ['Team', 'the strategy', { strategy: 'vote', members: [{ type: 'x', name: 'y' }] }, /^unsupported/],
+    [
+      'Team',
+      'the model that selects',
+      { strategy: 'selector', selector: { model: 'none' }, members: [{ type: 'x', name: 'y' }] },
+      /^selector model/,
+    ],
     ['Team', 'each member', team({ type: 'agent', name: 'none' }, { type: 'x', name: 'y' }), /member 0/],
+    ['Team', 'members', team(ann, { type: 'agent', name: 'out' }, { type: 'x', name: 'y' }), /member 2 has/],
+    ['Tool', 'the schema', { type: 'http', inputSchema: { type: 'thing' } }, /^invalid inputSchema/],
+    [
+      'Model',
+      'the model',
+      { ...model({ apiKey: { valueFrom: noKey } }), model: { valueFrom: noKey } },
+      /^spec.model/,
+    ],
+    ['Model', 'values', { type: 'openai', model: { valueFrom: noKey }, config: {} }, /^spec.model/],
+    [
+      'MCPServer',
+      'the address',
+      { ...service({ name: 'empty' }), headers: [{ name: 'X', value: {} }], pollInterval: '-1m' },
+      /Address/,
+    ],
+    [
+      'MCPServer',
+      'each header',
+      {
+        ...mcp({}),
+        headers: [
+          { name: 'X', value: { valueFrom: noKey } },
+          { name: 'Y', value: {} },
+        ],
+      },
+      /header X/,
+    ],
+    ['MCPServer', 'headers', { ...mcp({ valueFrom: noKey }), pollInterval: '-1m' }, /header X/],
+    [
+      'Evaluator',
+      'the address',
+      { address: {}, parameters: [{ name: 'model.name', value: 'none' }] },
+      /Address/,
+    ],
+    ['Evaluation', 'the evaluator', { evaluator: { name: 'none' }, config: {} }, /^evaluator reference/],
   ])('%s: %s come first', async (kind, _, spec, problem) => {
     expect((await problemsOf(kind, spec))[0]).toMatch(problem);
   });
@@ -413,17 +504,21 @@ describe('nothing is wrong with', () => {
     ['Query', { input: 'hi', target: ann }],
     ['Query', { input: 'hi', team: { name: 'crew' } }],
     ['Query', { input: 'hi', selector: { matchLabels: { a: 'b' } } }],
+    ['Query', { ...toAnn, selector: { matchLabels: { a: 'b' } } }],
+    ['Query', { ...query({ value: 'v' }), input: '{{.no' }],
     [
       'Query',
       { ...toAnn, targets: [ann, { type: 'model', name: 'default' }, { type: 'tool', name: 'search' }] },
     ],
     ['Query', query({ valueFrom: token })],
     ['Query', query({ valueFrom: { secretKeyRef: { name: '', key: 'k' } } })],
+    ['Query', query({ valueFrom: { configMapKeyRef: { name: 'none', key: '' } } })],
     ['Query', { ...toAnn, memory: { name: 'nowhere' }, serviceAccount: 'nobody' }],
     ['Agent', {}],
     ['Agent', { model: { name: 'big', namespace: 'other', type: 'azure' } }],
     ['Agent', { executionEngine: { name: 'a2a' }, modelRef: { name: 'none' } }],
     ['Agent', { executionEngine: { name: 'nowhere' } }],
+    ['Agent', { prompt: '{{.no', parameters: [{ name: 'p', value: 'v' }], outputSchema: { type: 'thing' } }],
     ['Agent', { parameters: [{ name: 'p', valueFrom: { queryParameterRef: { name: 'q' } } }] }],
     ['Agent', { tools: [{ name: 'terminate_team' }, { name: 'search' }, { type: 'mcp', name: 'search' }] }],
     ['Team', team()],
@@ -431,13 +526,17 @@ describe('nothing is wrong with', () => {
     ['Team', { ...team(ann), strategy: 'parallel' }],
     ['Team', { ...team(ann), loops: true }],
     ['Team', { strategy: 'selector', members: [ann] }],
+    ['Team', { strategy: 'selector', members: [ann], selector: { model: '' } }],
+    ['Team', { strategy: 'round-robin', members: [ann] }],
     ['Team', team({ type: 'agent', name: 'out' })],
+    ['Team', team({ type: 'agent', name: 'out' }, { type: 'team', name: 'crew' })],
     ['Team', team(ann, { type: 'agent', name: 'bob' })],
     // Somebody else's circle is not this team's fault, and must not be walked for ever.
     ['Team', team({ type: 'team', name: 'whirl' })],
     ['Tool', { type: 'fetcher', fetcher: http }],
     ['Tool', { type: 'mcp', mcpServer: { name: 'nowhere' }, function: 'f' }],
     ['Tool', schema({ type: 'object', properties: { a: { type: ['string', 'null'] } } })],
+    ['Tool', schema({ type: 'array', properties: { a: { type: 'thing' } } })],
     ['Model', model({ apiKey: { valueFrom: token } })],
     ['Model', model({ baseUrl: { valueFrom: { serviceRef: { name: 'far' } } } })],
     ['Model', model({ properties: { temperature: { valueFrom: noSecret } } })],
@@ -445,6 +544,7 @@ describe('nothing is wrong with', () => {
     ['A2AServer', { address: { valueFrom: noSecret } }],
     ['ExecutionEngine', { type: 'x', address }],
     ['Evaluator', { address, parameters: [{ name: 'model.name', value: 'default' }] }],
+    ['Evaluator', { address, parameters: [{ name: 'model.name', valueFrom: noSecret }] }],
     ['Evaluation', direct],
     ['Evaluation', { ...direct, type: 'baseline', config: {} }],
     ['Evaluation', { ...direct, type: 'batch', config: { evaluations: [{ name: 'e' }] } }],
