@@ -72,13 +72,15 @@ describe('a snapshot', () => {
     const snapshot = await built(
       {
         models: { default: model, brain: model },
-        agents: { zoe: {}, bot: {}, amy: {} },
+        agents: { zoe: {}, bot: {}, amy: {}, 'elsewhere/amy': {} },
         teams: { crew: { strategy: 'sequential', members: [{ name: 'bot' }] } },
+        tools: { axe: { type: 'http', http: { url: 'http://axe' } } },
         labels: {
           zoe: { team: 'x' },
           amy: { team: 'x' },
           crew: { team: 'x' },
           brain: { team: 'y' },
+          axe: { team: 'x' },
           bot: {},
         },
       },
@@ -91,9 +93,77 @@ describe('a snapshot', () => {
       'agent/zoe',
       'team/crew',
       'model/brain',
+      'tool/axe',
     ]);
     // What Events count (contract section 6.1).
     expect(snapshot.query.named).toBe(1);
+  });
+
+  test('asks twice who is named and selected', async () => {
+    const shelf = { models, agents: { bot: {} }, labels: { bot: { team: 'x' } } };
+    const snapshot = await built(shelf, { selector: { matchLabels: { team: 'x' } } });
+    expect(snapshot.targets).toEqual([
+      { type: 'agent', name: 'bot' },
+      { type: 'agent', name: 'bot' },
+    ]);
+    expect(snapshot.query.named).toBe(1);
+  });
+
+  test('is read with the rights of the service account that the Query names', async () => {
+    const snapshot = await built({ models, agents: { bot: {} } }, { serviceAccount: 'auditor' });
+    const access = { namespace: 'default', serviceAccount: 'auditor' };
+    expect(questionOf(snapshot)).toMatchObject({ access });
+    expect(agentOf(snapshot, 'bot')).toMatchObject({ access });
+  });
+
+  test.each([
+    ['by name', { evaluators: [{ name: 'judge' }] }],
+    ['by label', { evaluatorSelector: { matchLabels: { judges: 'all' } } }],
+  ])('finds everything beside who names it, and its evaluators %s', async (_, judged) => {
+    const city = { name: 'city', valueFrom: { configMapKeyRef: { name: 'settings', key: 'city' } } };
+    const header = { name: 'X-City', value: { valueFrom: city.valueFrom } };
+    const address = { valueFrom: { serviceRef: { name: 'far' } } };
+    const find = { url: 'http://find', headers: [header], body: '{{.city}}', bodyParameters: [city] };
+    const chat = { mcpServerRef: { name: 'server' }, toolName: 'chat' };
+    const snapshot = await built(
+      {
+        configMaps: { 'own/settings': { city: 'Oslo' } },
+        services: { 'own/far': [{ port: 80 }] },
+        models: { 'own/default': model },
+        agents: {
+          'own/bot': { prompt: '{{.city}}', parameters: [city], tools: [{ name: 'find' }, { name: 'chat' }] },
+          'own/out': { executionEngine: { name: 'engine' } },
+          'own/away': { executionEngine: { name: 'a2a' } },
+        },
+        annotations: { away: { 'a2a.server/name': 'server', 'a2a.server/address': 'http://far' } },
+        teams: {
+          'own/crew': { strategy: 'selector', members: [{ name: 'bot' }, { name: 'inner', type: 'team' }] },
+          'own/inner': { strategy: 'sequential', members: [{ name: 'out' }, { name: 'away' }] },
+        },
+        tools: { 'own/find': { type: 'http', http: find }, 'own/chat': { type: 'mcp', mcp: chat } },
+        mcpservers: { 'own/server': { address, headers: [header] } },
+        a2aservers: { 'own/server': { address, headers: [header] } },
+        executionengines: { 'own/engine': { type: 'langchain', address } },
+        memories: { 'own/default': { address } },
+        evaluators: { 'own/judge': { address } },
+        labels: { judge: { judges: 'all' } },
+      },
+      {
+        input: '{{.city}}',
+        parameters: [city],
+        targets: ['team/crew', 'agent/bot', 'model/default', 'tool/find'].map((target) => {
+          const [type, name] = target.split('/');
+          return { type, name };
+        }),
+        ...judged,
+      },
+      { namespace: 'own' },
+    );
+    expect(snapshot).toMatchObject({
+      memoryName: 'default',
+      evaluation: { evaluators: [{ name: 'judge' }] },
+    });
+    expect(JSON.stringify(snapshot)).not.toContain('"namespace":"default"');
   });
 
   test('asks nobody where the selector matches nothing', async () => {
@@ -399,6 +469,27 @@ test.each<[string, Shelf, object, string, string]>([
     'unable to get default/bot, error:forbidden',
   ],
   ['nobody', {}, { targets: [] }, 'QueryInvalid', 'at least one target or selector must be specified'],
+  [
+    'who may not be listed',
+    { ...bot, forbidden: ['teams default'] },
+    { selector: {} },
+    'AccessDenied',
+    'failed to resolve targets: failed to resolve selector: failed to list teams: forbidden',
+  ],
+  [
+    'whom no operator of Kubernetes selects',
+    bot,
+    { selector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } },
+    'QueryInvalid',
+    '"Like" is not a valid label selector operator',
+  ],
+  [
+    'more than can be asked at once',
+    { models, agents: Object.fromEntries(Array.from({ length: 1_024 }, (_, n) => [`a${n}`, {}])) },
+    { targets: [{ type: 'agent', name: 'a0' }], selector: {} },
+    'QueryInvalid',
+    'asks 1026 targets; at most 1024 are asked at once',
+  ],
   [
     'with a parameter from a ConfigMap that lacks the key',
     { ...bot, configMaps: { 'default/c': {} } },

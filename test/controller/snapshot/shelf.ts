@@ -11,7 +11,7 @@ export interface Shelf extends Partial<Record<Resource, Record<string, object>>>
   readonly annotations?: Record<string, Record<string, string>>;
   readonly configMaps?: Record<string, Record<string, string>>;
   readonly services?: Record<string, { name?: string; port: number }[]>;
-  /** `agents default/bot`: what may not be read. */
+  /** `agents default/bot`, or `agents default` for all of them: what may not be read. */
   readonly forbidden?: readonly string[];
 }
 
@@ -35,6 +35,7 @@ export function readFrom(shelf: Shelf): (access: Access) => Definitions {
       return found ?? missing(`${resource}.ark.mckinsey.com "${name}"`);
     },
     async list(resource, namespace) {
+      if (forbidden.includes(`${resource} ${namespace}`)) throw new Unbuildable('AccessDenied', 'forbidden');
       const all = allOf(resource).filter((one) => one.namespace === namespace);
       return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
