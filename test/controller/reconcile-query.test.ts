@@ -4,6 +4,7 @@ import { World, settle } from '../fakes/world.ts';
 
 const refused = { type: 'TeamEmpty', message: 'team default/crew has no members configured' } as const;
 const finished = { phase: 'error', message: 'x' } as const;
+const key = { namespace: 'default', name: 'hello' };
 
 const stories: Record<string, Story> = {
   plain: {},
@@ -73,7 +74,7 @@ test('a Temporal whose clock is ahead delays nothing', async () => {
   const startedAt = new Date(world.now.getTime() + 60_000);
   world.ports.runs.start = () => Promise.resolve({ state: 'open', runId: 'run-1', startedAt });
 
-  await reconcileQuery({ namespace: 'default', name: 'hello' }, world.ports);
+  await reconcileQuery(key, world.ports);
 
   expect(world.status.phase).toBe('running');
 });
@@ -81,10 +82,11 @@ test('a Temporal whose clock is ahead delays nothing', async () => {
 test.each(['done', 'error', 'canceled'] as const)(
   'a Query that is %s is not asked again, though Temporal has forgotten its run',
   async (phase) => {
-    const world = await settle(new World({ status: { phase } }));
+    const status = { phase, temporal: { workflowId: 'w', runId: 'r' } };
+    const world = await settle(new World({ status, canceled: true }));
 
     expect(world.runs.size).toBe(0);
-    expect(world.status).toEqual({ phase });
+    expect(world.status).toEqual(status);
   },
 );
 
@@ -159,6 +161,14 @@ test.each([
   expect([...world.runs.values()].map(({ closed }) => closed?.outcome.phase)).toEqual([phase]);
 });
 
+test('a Query that is being deleted and does not wait for us is left alone', async () => {
+  const world = new World({ status: { phase: 'running' }, deleted: true });
+  world.edit({ held: false });
+
+  expect(await reconcileQuery(key, world.ports)).toBe('settled');
+  expect(world.steps).toBe(0);
+});
+
 test('a Query removed by force takes its run with it', async () => {
   const world = await settle(new World({ conduct: 'waits for cancel', user: 'remove finalizer' }));
 
@@ -177,7 +187,18 @@ test('ttl deletes a finished Query and spares one that runs', async () => {
 test('a finished Query is looked at again when it expires', async () => {
   const world = new World({ status: finished, spec: { ttl: '1h' } });
 
-  expect(await reconcileQuery({ namespace: 'default', name: 'hello' }, world.ports)).toEqual({
-    requeueAfterMs: 3_600_000,
-  });
+  expect(await reconcileQuery(key, world.ports)).toEqual({ requeueAfterMs: 3_600_000 });
+});
+
+test('a finished Query without a ttl is kept for 720 hours from its creation', async () => {
+  const world = new World({ status: finished });
+  const left = (hours: number) => {
+    world.now = new Date(world.created.getTime() + hours * 3_600_000);
+    return reconcileQuery(key, world.ports);
+  };
+
+  expect(await left(719)).toEqual({ requeueAfterMs: 3_600_000 });
+  expect(world.exists).toBe(true);
+  await left(720);
+  expect(world.state).toMatchObject({ query: { deletedAt: world.now } });
 });

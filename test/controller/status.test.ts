@@ -55,6 +55,14 @@ test('an open run is `running`, with its place in the Web UI', () => {
   });
 });
 
+test('a run whose answers are being judged is `evaluating`', () => {
+  const progress = { isEvaluating: true } as const;
+  expect(statusOf(query(), { state: 'open', runId: 'r1', startedAt, progress }, context)).toMatchObject({
+    phase: 'evaluating',
+    conditions: [{ status: 'False', reason: 'QueryRunning' }],
+  });
+});
+
 test('what a run waits for is shown while it waits, and gone when it has ended', () => {
   const pending = { attempt: 3, lastFailure: 'ModelRateLimited: 429', nextRetryAt: now };
   const running = statusOf(

@@ -49,6 +49,7 @@ const created = new Date('2026-11-21T12:00:00.000Z');
  */
 export class World {
   steps = 0;
+  readonly created = created;
   now = created;
   readonly runs = new Map<string, RunRecord>();
   readonly statusWrites: SeenQuery['status'][] = [];

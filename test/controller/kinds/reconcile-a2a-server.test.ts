@@ -161,17 +161,18 @@ describe('a server that cannot be asked says why', () => {
   ];
 
   test.each([
-    ['an address that is not there', { address: fromSecret }, unresolved, /secrets "s" not found/],
-    ['no address', { address: {} }, unresolved, /address must specify either value or valueFrom/],
+    ['an address that is not there', { address: fromSecret }, unresolved, /secrets "s" not found/, 5],
+    ['no address', { address: {} }, unresolved, /address must specify either value or valueFrom/, 60],
     [
       'a header that is not there',
       { ...spec, headers: [{ name: 'X-A', value: fromSecret }] },
       failed,
       /failed to resolve header X-A/,
+      5,
     ],
-  ])('for %s', async (_, written, conditions, why) => {
+  ])('for %s, and is looked at again', async (_, written, conditions, why, seconds) => {
     const { world, asked, look } = playServer(written);
-    await look();
+    expect(await look()).toEqual({ requeueAfterMs: seconds * 1_000 });
     expect(told(world.status)).toEqual(conditions);
     expect(world.status.message).toMatch(why);
     expect(asked).toHaveLength(0);

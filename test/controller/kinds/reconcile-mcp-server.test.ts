@@ -120,23 +120,31 @@ describe('a server that cannot be asked says why', () => {
   const fromSecret = { valueFrom: { secretKeyRef: { name: 's', key: 'k' } } };
 
   test.each([
-    ['an address that is not there', { ...spec, address: fromSecret }, unresolved, /secrets "s" not found/],
-    ['no address', { ...spec, address: {} }, unresolved, /must have either value or valueFrom/],
+    [
+      'an address that is not there',
+      { ...spec, address: fromSecret },
+      unresolved,
+      /secrets "s" not found/,
+      5,
+    ],
+    ['no address', { ...spec, address: {} }, unresolved, /must have either value or valueFrom/, 60],
     [
       'a header that is not there',
       { ...spec, headers: [{ name: 'X-A', value: fromSecret }] },
       unconnected,
       /failed to resolve header X-A: .*secrets "s" not found/,
+      5,
     ],
     [
       'a header without a value',
       { ...spec, headers: [{ name: 'X-A', value: {} }] },
       unconnected,
       /failed to validate header X-A/,
+      60,
     ],
-  ])('for %s', async (_, written, conditions, why) => {
+  ])('for %s, and is looked at again', async (_, written, conditions, why, seconds) => {
     const { world, asked, look } = playServer(written);
-    await look();
+    expect(await look()).toEqual({ requeueAfterMs: seconds * 1_000 });
     expect(told(world.status)).toEqual(conditions);
     expect(world.status.message).toMatch(why);
     expect(asked).toHaveLength(0);
@@ -165,6 +173,15 @@ describe('a server that cannot be asked says why', () => {
     expect(told(world.status)).toEqual(conditions);
     expect(world.status.message).toBe(error.message);
     expect(world.events).toEqual([]);
+  });
+
+  test('and does not tell an address from a Secret', async () => {
+    const { world, look, fails } = playServer({ ...spec, address: fromSecret });
+    world.writeSecret('s', { k: 'http://canary' });
+    fails({ message: 'no answer from http://canary', sent: true });
+    await look();
+    expect(world.status.resolvedAddress).toBe('[in a Secret]');
+    expect(JSON.stringify(world.writes)).not.toContain('canary');
   });
 
   test('and does not tell its headers', async () => {
@@ -248,6 +265,18 @@ test('a server that is polled once is asked again only for a reason', async () =
 });
 
 describe('Tools', () => {
+  test.each([
+    ['Read_File', 'it-read-file'],
+    ['a__b', 'it-a--b'],
+    ['files.read', 'it-files.read'],
+    ['Ünder/way', 'it-ünder/way'],
+  ])('of a tool named %s are named %s', async (tool, name) => {
+    const { world, look, lists } = playServer();
+    lists({ name: tool });
+    await look();
+    expect(world.offers.names()).toEqual([name]);
+  });
+
   test('that are offered no more are deleted, others are mended, and foreign ones left alone', async () => {
     const { world, look, lists } = playServer();
     world.offers.put('somebody-elses', { labels: { 'mcp/server': 'it' } });

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { ModelStatus } from '../../../src/api/model.ts';
 import { reconcileModel } from '../../../src/controller/kinds/reconcile-model.ts';
 import type { ModelPorts } from '../../../src/controller/kinds/ports.ts';
@@ -214,6 +215,18 @@ test('a Model on Bedrock is asked with its properties', async () => {
   });
   await look();
   expect(asked).toHaveLength(2);
+});
+
+test('a Model that does not answer within 30 s is in error', async () => {
+  const { world, look, answers } = playModel();
+  const waits = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+  answers(async () => {
+    throw new Error('aborted');
+  });
+  await look();
+  expect(waits.mock.calls).toEqual([[30_000]]);
+  expect(world.status).toMatchObject({ phase: 'error', message: 'the model did not answer within 30 s' });
+  waits.mockRestore();
 });
 
 test('no choice is no answer', async () => {
