@@ -2,13 +2,15 @@ import { Command } from 'commander';
 import { clusterAccess } from './cluster-access.ts';
 import type { AdmissionSettings } from '../controller/admission/run-admission.ts';
 import { addSettings, processSettings, readSettings } from './settings.ts';
-import type { Settings } from './settings.ts';
+import type { SettingName, Settings } from './settings.ts';
 import { temporalAccess, temporalHelp } from './temporal-access.ts';
 
+const webhookSettings = ['webhook', 'webhookHost', 'webhookPort', 'webhookFailurePolicy'] as const;
+type WebhookSetting = (typeof webhookSettings)[number];
 const names = [
   ...(['kubeconfig', 'context', 'namespace', 'leaderElection'] as const),
   ...(['temporalAddress', 'temporalNamespace', 'temporalUi', 'taskQueue'] as const),
-  ...(['webhook', 'webhookHost', 'webhookPort', 'webhookFailurePolicy'] as const),
+  ...webhookSettings,
   ...(['toolRounds', 'turns', 'concurrency', 'events'] as const),
   ...processSettings,
 ] as const;
@@ -65,12 +67,12 @@ Examples:
 }
 
 /** Undefined where nobody is to be asked; ARK's own switch counts as well (contract 2). */
-function admissionOf({
+export function admissionOf({
   webhook,
   webhookHost,
   webhookPort: port,
   webhookFailurePolicy,
-}: Settings<(typeof names)[number]>): AdmissionSettings | undefined {
+}: Pick<Settings<SettingName>, WebhookSetting>): AdmissionSettings | undefined {
   if (webhook === 'off' || process.env['ENABLE_WEBHOOKS'] === 'false') return undefined;
   return {
     by: webhook,

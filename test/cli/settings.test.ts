@@ -24,6 +24,9 @@ test('without flags and environment, everything has its default or is absent', (
     namespace: 'arkwright-system',
     leaderElection: true,
     taskQueue: 'arkwright',
+    webhook: 'off',
+    webhookPort: 9443,
+    webhookFailurePolicy: 'fail',
     healthPort: 8081,
     logLevel: 'info',
   });
