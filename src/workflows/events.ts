@@ -164,8 +164,9 @@ export const teamEnding = (before: TokenUsage, after: TokenUsage): Ending => {
 };
 
 /**
- * Tells what a team's strategy decided: that a turn begins (of round-robin a whole pass, of a graph only the first),
- * who was selected and why, or that the turns are used up. A sequential or parallel team decides nothing.
+ * Tells what a team's strategy decided: that a turn begins (of round-robin a whole pass, of a graph only the first; a
+ * selector's has begun when its model was asked), who was selected and why, or that the turns are used up. A sequential
+ * or parallel team decides nothing.
  */
 export function tellNext(
   stage: Stage,
@@ -186,13 +187,16 @@ export function tellNext(
   const member = speaker === undefined ? undefined : members[speaker];
   if (!member) return;
 
-  const begins = strategy === 'selector' || (strategy === 'graph' ? turns.length === 0 : speaker === 0);
-  if (begins) tellTurn(stage, team, 'TeamTurnStart', turn);
+  const begins = strategy === 'graph' ? turns.length === 0 : strategy === 'round-robin' && speaker === 0;
+  if (begins) tellTurnStart(stage, team, turn);
   if (strategy === 'graph') tellSelected(stage, team, member.name, 'graph');
   if (strategy === 'selector') {
     tellSelected(stage, team, member.name, member.name === chosen ? 'exact_match' : 'fallback_no_match');
   }
 }
+
+export const tellTurnStart = (stage: Stage, team: TeamPlan, turn: number): void =>
+  tellTurn(stage, team, 'TeamTurnStart', turn);
 
 const tellTurn = (
   stage: Stage,

@@ -21,7 +21,8 @@ export interface TeamSteps {
   decided(turns: readonly Turn[], next: Next): void;
   /** Lets a member speak who has heard `said` in this team. `place` is as people are told it. */
   takeTurn(member: MemberPlan, said: View, place: number): Promise<TurnTaken>;
-  chooseSpeaker(said: View): Promise<Choice>;
+  /** Asks who has the turn after those taken. */
+  chooseSpeaker(said: View, turns: readonly Turn[]): Promise<Choice>;
   /** Called between two turns, when `state` is all there is to know; may never return (continue-as-new). */
   betweenTurns(state: TeamState): Promise<void>;
   readonly concurrency: number;
@@ -46,8 +47,8 @@ export async function runTeam(team: TeamPlan, steps: TeamSteps, soFar = nothingS
 
   while (!state.turns.at(-1)?.ends) {
     const { said, turns: before } = state;
-    const next = await nextSpeakers(team, state.turns, () => steps.chooseSpeaker(said));
-    steps.decided(state.turns, next);
+    const next = await nextSpeakers(team, before, () => steps.chooseSpeaker(said, before));
+    steps.decided(before, next);
     if ('failure' in next) return { state, failure: next.failure };
     if (next.speakers.length === 0) return { state };
 

@@ -36,7 +36,8 @@ export function teamTurns(
   const steps: TeamSteps = {
     concurrency: stage.limits.concurrency,
     betweenTurns,
-    async chooseSpeaker(said) {
+    async chooseSpeaker(said, turns) {
+      events.tellTurnStart(stage, team, turns.length);
       const choice = await choose(stage, team, join(before, said));
       chosen = 'answer' in choice ? choice.answer : undefined;
       return choice;

@@ -311,7 +311,7 @@ test.each([
   ],
   [
     'graph',
-    { maxTurns: 5, edges: { ann: 'bob' } },
+    { maxTurns: 3, edges: { ann: 'bob', bob: 'ann' } },
     [
       ['TeamExecutionStart', 'default/crew', ''],
       ['TeamTurnStart', 'default/crew', '0'],
@@ -319,6 +319,31 @@ test.each([
       ['TeamMemberStart', 'ann', '0'],
       ['ParticipantSelected', 'default/crew', 'graph'],
       ['TeamMemberStart', 'bob', '1'],
+      ['ParticipantSelected', 'default/crew', 'graph'],
+      ['TeamMemberStart', 'ann', '2'],
+      ['TeamTurnMaxTurns', 'default/crew', '3'],
+      ['TeamExecutionError', 'default/crew', ''],
+    ],
+  ],
+  [
+    'selector',
+    { maxTurns: 3, model: 'm' },
+    [
+      ['TeamExecutionStart', 'default/crew', ''],
+      ['TeamTurnStart', 'default/crew', '0'],
+      ['SelectorModelResponse', 'default/crew', ''],
+      ['ParticipantSelected', 'default/crew', 'fallback_no_match'],
+      ['TeamMemberStart', 'ann', '0'],
+      ['TeamTurnStart', 'default/crew', '1'],
+      ['SelectorModelResponse', 'default/crew', ''],
+      ['ParticipantSelected', 'default/crew', 'fallback_no_match'],
+      ['TeamMemberStart', 'bob', '1'],
+      ['TeamTurnStart', 'default/crew', '2'],
+      ['SelectorModelResponse', 'default/crew', ''],
+      ['ParticipantSelected', 'default/crew', 'fallback_no_match'],
+      ['TeamMemberStart', 'ann', '0'],
+      ['TeamTurnMaxTurns', 'default/crew', '3'],
+      ['TeamExecutionError', 'default/crew', ''],
     ],
   ],
 ] as const)('the turns of a %s team are told as the contract has them', async (strategy, more, expected) => {
@@ -333,12 +358,13 @@ test('a team counts what its members used once', async () => {
   expect(one(play.told, 'TeamExecutionComplete').tokens?.totalTokens).toBe(30);
 });
 
-test('a selector tells whom its model named, and why that one speaks', async () => {
-  const play = await theatre.play(team({ strategy: 'selector', maxTurns: 2, model: 'm' }), {
+test('a selector tells whom its model named, who speaks, and why that one', async () => {
+  const play = await theatre.play(team({ strategy: 'selector', maxTurns: 3, model: 'm' }), {
     'select crew': ['bob', 'nobody'],
   });
   await play.ended();
   expect(one(play.told.slice(0, 8), 'SelectorModelResponse').facts).toMatchObject({
+    model: 'm',
     selected_name: 'bob',
     available_participants: 'ann, bob',
   });
@@ -349,6 +375,19 @@ test('a selector tells whom its model named, and why that one speaks', async () 
   ).toEqual([
     ['bob', 'exact_match'],
     ['ann', 'fallback_no_match'],
+    ['bob', 'fallback_no_match'],
+  ]);
+});
+
+test('a selector’s turn begins with the question who has it, also where nobody answers', async () => {
+  const play = await theatre.play(team({ strategy: 'selector', maxTurns: 3, model: 'm' }), {
+    'select crew': [{ fails: 'ModelNotFound' }],
+  });
+  await play.ended();
+  expect(turnsOf(play.told)).toEqual([
+    ['TeamExecutionStart', 'default/crew', ''],
+    ['TeamTurnStart', 'default/crew', '0'],
+    ['TeamExecutionError', 'default/crew', ''],
   ]);
 });
 
