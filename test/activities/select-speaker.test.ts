@@ -21,6 +21,7 @@ function choose(prompt?: string) {
     { role: 'assistant', name: 'ann', content: '', toolCalls: [{ id: 'c1', name: 't', arguments: '{}' }] },
     { role: 'tool', toolCallId: 'c1', content: 'left out' },
     { role: 'assistant', name: 'ann', content: 'A plan' },
+    { role: 'system', content: 'left out, too' },
     { role: 'assistant', content: 'nameless' },
   ]);
   const definition: SelectorDefinition = {
@@ -34,7 +35,7 @@ function choose(prompt?: string) {
       model: { value: 'm1' },
       baseUrl: { value: server.baseUrl },
       apiKey: { value: 'k' },
-      properties: {},
+      properties: { temperature: { value: '0' } },
     },
     members: [{ name: 'ann', description: 'plans' }, { name: 'bob' }],
     access,
@@ -43,12 +44,12 @@ function choose(prompt?: string) {
   run.definitions['selector'] = definition;
   const { selectSpeaker } = createActivities(portsWith());
   return inActivity({ run: run.ref, runs: new FakeRuns(run) }, () =>
-    selectSpeaker({ definition: 'selector', before: [{ from: 0, to: 5 }] }),
+    selectSpeaker({ definition: 'selector', before: [{ from: 0, to: 6 }] }),
   );
 }
-const lastMessages = () =>
-  (JSON.parse(server.requests.at(-1)?.body ?? '') as { messages: { role: string; content: string }[] })
-    .messages;
+const lastBody = () =>
+  JSON.parse(server.requests.at(-1)?.body ?? '') as { messages: { role: string; content: string }[] };
+const lastMessages = () => lastBody().messages;
 
 test('the model is told roles, participants and history, and asked who is next', async () => {
   answer = { content: '  bob\n', usage: { promptTokens: 5, completionTokens: 1 } };
@@ -65,6 +66,12 @@ test('the model is told roles, participants and history, and asked who is next',
     },
     { role: 'user', content: 'Select the next participant to respond.' },
   ]);
+});
+
+test('the model has its own properties, and neither tools nor a schema', async () => {
+  await choose();
+  expect(Object.keys(lastBody()).toSorted()).toEqual(['messages', 'model', 'n', 'temperature']);
+  expect(lastBody()).toMatchObject({ model: 'm1', temperature: 0 });
 });
 
 test('the default prompt says all of it, and a model that follows it names the next member', async () => {

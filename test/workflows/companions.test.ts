@@ -47,6 +47,15 @@ describe('an engine', () => {
     expect(play.heard('cem')).toEqual(['assistant: ann 1', 'assistant: bob 1', question]);
   });
 
+  test('may say several things: all are heard, the last is the answer', async () => {
+    const play = await theatre.play(
+      { targets: [...ann, target('team', 'trip')], teams: [trip('ann', 'bob')], engines: ['ann'] },
+      { ann: ['first\nthen'] },
+    );
+    expect((await play.ended()).outcome.responses).toMatchObject([{ content: 'then' }, { content: 'bob 1' }]);
+    expect(play.heard('bob')).toEqual(['assistant: first', 'assistant: then', question]);
+  });
+
   test('that fails fails its team, which keeps its last word', async () => {
     const play = await theatre.play(
       { targets: [target('team', 'trip')], teams: [trip('ann', 'bob')], engines: ['bob'] },

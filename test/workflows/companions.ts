@@ -18,7 +18,7 @@ export interface Companions {
   readonly isRemembered?: true;
   /** `stream of ann` is told for whom she speaks; `stream.end`, that no more will come. */
   readonly isStreamed?: true;
-  /** Agents that engines answer for, who speak under the agents' names. */
+  /** Agents that engines answer for, who speak under the agents' names; each row of a line is a message. */
   readonly engines?: readonly string[];
   /** Agents whose answers have the wrong shape where they begin with `bad`. */
   readonly shaped?: readonly string[];
@@ -46,7 +46,8 @@ export function companionPorts(cue: Cue): CompanionPorts {
       async execute({ address }, { history, userInput }, { signal }) {
         const line = await cue(address, [...history, { role: 'user', content: userInput }], signal);
         const usage = { promptTokens: 10, completionTokens: 5, totalTokens: 15 };
-        return { messages: [{ role: 'assistant', content: text(line) }], usage };
+        const rows = text(line).split('\n');
+        return { messages: rows.map((content) => ({ role: 'assistant', content })), usage };
       },
     },
     evaluators: {

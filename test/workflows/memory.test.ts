@@ -46,6 +46,7 @@ describe('what was said before', () => {
     await play.ended();
     expect(play.heard('ann')).toEqual([earlier, question]);
     expect(play.heard('cem')).toEqual([earlier, 'assistant: ann 1', question]);
+    expect(play.prompted('select inner')).toBe('# user:\nwe met before\n\n# ann:\nann 1\n');
     expect(play.heard('dan')).toEqual([
       earlier,
       'assistant: ann 1',

@@ -97,6 +97,7 @@ describe('answers', () => {
     const { outcome } = await play.ended();
     expect(outcome.responses[0]?.content).toBe('over and out');
     expect(play.asked).toEqual(['select trip', 'bob', 'select trip', 'ann']);
+    expect(play.prompted('select trip')).toBe('# bob:\nbob 1\n');
     expect(outcome.usage).toMatchObject({ modelCalls: 4, toolCalls: 1, totalTokens: 60 });
   });
 
@@ -122,13 +123,19 @@ describe('answers', () => {
     expect(await contentsOfChild(`team:default:${uid}:t002.inner`)).toBe('COMPLETED');
   });
 
-  test('`terminate` in a nested team ends that team only', async () => {
+  test('`terminate` asked for by a direct target is its answer', async () => {
+    const play = await theatre.play(asking(agent('ann')), { ann: [{ tools: ['terminate'] }] });
+    expect((await play.ended()).outcome.responses).toMatchObject([
+      { content: 'over and out', phase: 'done' },
+    ]);
+  });
+
+  test.each([
+    ['a nested team', team('inner', 'round-robin', [agent('bob'), agent('cem')], { maxTurns: 5 })],
+    ['a nested team of one', team('inner', 'sequential', [agent('bob')])],
+  ])('`terminate` in %s ends that team only', async (_, inner) => {
     const play = await theatre.play(
-      asking(
-        nested('outer'),
-        team('outer', 'sequential', [nested('inner'), agent('dan')]),
-        team('inner', 'round-robin', [agent('bob'), agent('cem')], { maxTurns: 5 }),
-      ),
+      asking(nested('outer'), team('outer', 'sequential', [nested('inner'), agent('dan')]), inner),
       { bob: [{ tools: ['terminate'] }] },
     );
     expect(await contents(play)).toEqual(['dan 1']);

@@ -72,11 +72,23 @@ describe.each(teams.map((plan) => [`${plan.strategy} team`, plan] as const))('a 
     }
   });
 
-  test('stops when a member ends the conversation', async () => {
-    const { steps } = table({ taken: () => ({ ends: true }) });
-    const end = await runTeam(plan, steps);
-    expect(end.failure).toBeUndefined();
-    expect(end.state.turns).toHaveLength(plan.strategy === 'parallel' ? members.length : 1);
+  test('counts what a member said before it failed as said', async () => {
+    const { steps } = table({ taken: (member) => ({ failure: { type: 'ToolRejected', message: member } }) });
+    const { state } = await runTeam(plan, steps);
+    const spoke = plan.strategy === 'parallel' ? members.length : 1;
+    expect(state.said).toEqual([{ from: 0, to: spoke }]);
+    expect(state.last?.content).toBe(spoke === 1 ? 'ann 0' : 'cem 2');
+  });
+
+  test('stops when a member ends the conversation, in whichever turn', async () => {
+    const turns = (await runTeam(plan, table().steps)).state.turns.length;
+
+    for (let last = 0; last < turns; last++) {
+      const { steps } = table({ taken: (__, slot) => ({ ends: slot === last }) });
+      const end = await runTeam(plan, steps);
+      expect(end.failure).toBeUndefined();
+      expect(end.state.turns).toHaveLength(plan.strategy === 'parallel' ? turns : last + 1);
+    }
   });
 });
 
@@ -104,6 +116,32 @@ test('parallel members do not hear each other, and the last member has the last 
   expect(state.last?.content).toBe('cem 2');
 });
 
+test('of parallel members that fail, the first in the list says why, after all have spoken', async () => {
+  const cem = Promise.withResolvers<void>();
+  const { steps, order } = table({
+    taken: (member) => (member === 'ann' ? {} : { failure: { type: 'ModelNotFound', message: member } }),
+  });
+  const { failure, state } = await runTeam(team({ strategy: 'parallel' }), {
+    ...steps,
+    async takeTurn(member, ...heard) {
+      const turn = await steps.takeTurn(member, ...heard);
+      if (member.name === 'cem') cem.resolve();
+      if (member.name === 'bob') await cem.promise;
+      return turn;
+    },
+  });
+  expect(failure?.message).toBe('bob');
+  expect(order()).toBe('ann bob cem');
+  expect(state.turns).toHaveLength(3);
+});
+
+test.each(['sequential', 'parallel'])('a %s team knows no limit but its members', async (strategy) => {
+  const { steps, order } = table();
+  const { failure } = await runTeam(team({ strategy, maxTurns: 1 }), steps);
+  expect(failure).toBeUndefined();
+  expect(order()).toBe('ann bob cem');
+});
+
 test('round-robin counts full passes and ends in its limit by name', async () => {
   const { steps, order } = table();
   const { failure, state } = await runTeam(team({ strategy: 'round-robin', maxTurns: 2 }), steps);
@@ -117,6 +155,13 @@ test('a graph follows its edges and ends where there is none, also at the limit'
   const { steps, order } = table();
   expect((await runTeam(path, steps)).failure).toBeUndefined();
   expect(order()).toBe('ann cem bob');
+});
+
+test('an edge to a name that stands twice in the list leads to the last of them', async () => {
+  const twins = [...members, { type: 'team', name: 'bob' }];
+  const path = team({ strategy: 'graph', maxTurns: 9, edges: { ann: 'bob' }, members: twins });
+  const { state } = await runTeam(path, table().steps);
+  expect(state.turns.map(({ member }) => member)).toEqual([0, 3]);
 });
 
 test('a graph with a next member beyond the limit, or one that is not in the team, fails by name', async () => {
@@ -142,11 +187,15 @@ test.each([
   ['a member in another case, which is nobody', ['Bob', 'BOB', 'bob'], 'ann bob bob'],
 ])('a selector that names %s', async (_, answers, order) => {
   const choices = [...answers];
-  const { steps, order: spoken } = table({ chooseSpeaker: async () => ({ answer: choices.shift() ?? '' }) });
+  let asked = 0;
+  const { steps, order: spoken } = table({
+    chooseSpeaker: async () => ({ answer: choices[asked++] ?? '' }),
+  });
   const end = await runTeam(team({ strategy: 'selector', maxTurns: 3, definition: 'd', model: 'm' }), steps);
   expect(spoken()).toBe(order);
   expect(end.failure?.message).toBe('team selector MaxTurns reached trip');
-  expect(choices).toEqual([]);
+  // A choice nobody may act on would be paid for in vain.
+  expect(asked).toBe(3);
 });
 
 test('a selector whose model fails ends the team with that failure', async () => {

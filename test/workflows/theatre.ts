@@ -51,6 +51,8 @@ export interface Play {
   readonly asked: readonly string[];
   /** What a speaker heard when it was last asked: `role: content`, without the system prompt. */
   heard(speaker: string): readonly string[];
+  /** The system prompt of a speaker when it was last asked: for `select <team>`, the conversation as it is shown. */
+  prompted(speaker: string): string;
   /** What the run has told people, in order. */
   readonly told: readonly RunEvent[];
   /** Resolves once this speaker has been asked `times` times. */
@@ -95,6 +97,7 @@ export async function openTheatre(...temporalSettings: string[]): Promise<Theatr
         asked: rehearsal.asked,
         told: rehearsal.told,
         heard: (speaker) => rehearsal.heard(speaker),
+        prompted: (speaker) => rehearsal.prompted(speaker),
         whenAsked: (speaker, times = 1) => rehearsal.whenAsked(speaker, times),
         ended: () => endOf(temporal.client, handle.workflowId),
       };
@@ -135,6 +138,10 @@ class Rehearsal {
     return (this.messages.get(speaker) ?? [])
       .filter(({ role }) => role !== 'system')
       .map(({ role, content }) => `${role}: ${content}`);
+  }
+
+  prompted(speaker: string): string {
+    return this.messages.get(speaker)?.find(({ role }) => role === 'system')?.content ?? '';
   }
 
   whenAsked(speaker: string, times: number): Promise<void> {
