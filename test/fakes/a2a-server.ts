@@ -27,8 +27,8 @@ export interface A2aServer {
   readonly url: string;
   /** The JSON-RPC calls, oldest first; cards that were fetched are not among them. */
   readonly requests: readonly A2aRequest[];
-  /** Paths that were asked by GET, oldest first. */
-  readonly cards: readonly string[];
+  /** What was asked by GET, oldest first. */
+  readonly cards: readonly JournaledRequest[];
   stop(): Promise<void>;
 }
 
@@ -37,6 +37,7 @@ export interface A2aServerOptions {
   readonly reply?: (request: A2aRequest) => A2aReply | Promise<A2aReply>;
   readonly card?: unknown;
   readonly cardPath?: string;
+  readonly cardStatus?: number;
 }
 
 export const echoCard = {
@@ -56,13 +57,14 @@ export async function startA2aServer({
   reply = echo,
   card = echoCard,
   cardPath = '/.well-known/agent.json',
+  cardStatus = 200,
 }: A2aServerOptions = {}): Promise<A2aServer> {
   const requests: A2aRequest[] = [];
-  const cards: string[] = [];
+  const cards: JournaledRequest[] = [];
   const server = await startJournaledServer(async (http) => {
     if (http.method === 'GET') {
-      cards.push(http.path);
-      return http.path === cardPath ? { body: JSON.stringify(card) } : { status: 404 };
+      cards.push(http);
+      return http.path === cardPath ? { status: cardStatus, body: JSON.stringify(card) } : { status: 404 };
     }
     const { id, method, params } = JSON.parse(http.body) as A2aRequest & { readonly id: unknown };
     const request = { method, params, http };

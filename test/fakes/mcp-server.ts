@@ -7,6 +7,7 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import {
   Server,
   type CallToolResult,
+  type Implementation,
   type JSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
@@ -35,6 +36,8 @@ export interface RunningMcpServer {
   readonly calls: { readonly name: string; readonly args: unknown; readonly meta: unknown }[];
   /** The headers and method of every HTTP request. */
   readonly requests: { readonly method: string; readonly headers: IncomingMessage['headers'] }[];
+  /** Who has said at the handshake that it was done, in order. */
+  readonly clients: (Implementation | undefined)[];
   /** How many sessions were opened so far. */
   readonly sessions: () => number;
   /** As after a restart: no session is known any more. */
@@ -49,12 +52,15 @@ export async function startMcpServer(options: McpServerOptions): Promise<Running
   const { transport = 'http' } = options;
   const calls: RunningMcpServer['calls'] = [];
   const requests: RunningMcpServer['requests'] = [];
+  const clients: RunningMcpServer['clients'] = [];
   const open = new Map<string, Session>();
   let sessions = 0;
 
   async function session(name: string, wire: Session['wire']): Promise<Session> {
     sessions += 1;
-    await serverOf(options, calls).connect(wire);
+    const protocol = serverOf(options, calls);
+    protocol.oninitialized = () => void clients.push(protocol.getClientVersion());
+    await protocol.connect(wire);
     const opened = { wire };
     open.set(name, opened);
     return opened;
@@ -98,6 +104,7 @@ export async function startMcpServer(options: McpServerOptions): Promise<Running
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${transport === 'sse' ? 'sse' : 'mcp'}`,
     calls,
     requests,
+    clients,
     sessions: () => sessions,
     forgetSessions: () => open.clear(),
     cut: () => server.closeAllConnections(),

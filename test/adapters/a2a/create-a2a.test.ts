@@ -1,4 +1,7 @@
+import { readCard } from '../../../src/adapters/a2a/agent-card.ts';
 import { createA2a } from '../../../src/adapters/a2a/create-a2a.ts';
+import type { Http } from '../../../src/adapters/http/create-http.ts';
+import { RemoteError } from '../../../src/adapters/remote-error.ts';
 import {
   echoCard,
   messageOf,
@@ -251,7 +254,14 @@ describe('a card', () => {
   ])('is found at %s', async (cardPath, asked) => {
     const { url, cards } = await server({ cardPath });
     expect(await fetched(`${url}/`)).toEqual({ name, description, skills });
-    expect(cards).toEqual(asked);
+    expect(cards.map(({ path }) => path)).toEqual(asked);
+  });
+
+  test('is asked for with the server’s headers', async () => {
+    const { url, cards } = await server();
+    const headers = [{ name: 'Authorization', value: 'Bearer t' }];
+    await a2a.card(at(url, headers), new AbortController().signal);
+    expect(cards).toMatchObject([{ headers: { authorization: 'Bearer t' } }]);
   });
 
   test('may be without description and skills', async () => {
@@ -261,11 +271,31 @@ describe('a card', () => {
 
   test.each<[string, A2aServerOptions, object]>([
     ['is nowhere', { cardPath: '/else' }, { kind: 'status', message: 'A2A server returned status 404' }],
+    [
+      'comes with another status',
+      { cardStatus: 203 },
+      { kind: 'status', message: 'A2A server returned status 203' },
+    ],
     ['has no name', { card: {} }, { kind: 'protocol', message: 'failed to read agent card: it has no name' }],
     ['is null', { card: null }, { kind: 'protocol' }],
   ])('that %s is an error', async (_, options, facts) => {
     const { url } = await server(options);
     await expect(fetched(url)).rejects.toMatchObject(facts);
+  });
+
+  test('is waited for half a minute', async () => {
+    const waited: number[] = [];
+    const http: Http = {
+      async send(_request, _read, { timeoutMs }) {
+        waited.push(timeoutMs);
+        throw new RemoteError('timeout', 'no answer', { sent: true });
+      },
+      close: () => Promise.resolve(),
+    };
+    await expect(readCard(http, 'http://a', [], new AbortController().signal)).rejects.toThrow(
+      'failed to fetch agent card: no answer',
+    );
+    expect(waited).toEqual([30_000]);
   });
 
   test('of a server that is away is an error', async () => {

@@ -83,6 +83,12 @@ describe('a request', () => {
     });
   });
 
+  test('goes to the address with /execute behind it, whatever the address ends in', async () => {
+    const { url, requests } = await engine();
+    await run(`${url}/v1/`).catch(() => undefined);
+    expect(requests.map(({ path }) => path)).toEqual(['/v1//execute']);
+  });
+
   test('has parameters, tools, schema and history where there are some', async () => {
     const { url, calls } = await engine();
     await run(url, most);
@@ -113,23 +119,36 @@ describe('a request', () => {
   });
 });
 
-test('a Bedrock model goes with its keys and properties', async () => {
-  const { url, calls } = await engine();
-  const model = {
-    type: 'bedrock',
+describe('a model goes with its key', () => {
+  const { baseUrl, apiKey } = openAi;
+  const bedrock = {
     namespace: 'default',
     name: 'default',
-    model: 'claude',
-    region: 'eu-west-1',
-    accessKeyId: 'a',
-    secretAccessKey: 's',
-    properties: { top_k: '5' },
-  } as const;
-  await run(url, { ...least, model });
-  expect(calls[0]?.agent.model).toEqual({
-    name: 'claude',
+    model: 'm1',
     type: 'bedrock',
-    config: { bedrock: { region: 'eu-west-1', accessKeyId: 'a', secretAccessKey: 's', top_k: '5' } },
+    properties: {},
+  } as const;
+  const keys = { accessKeyId: 'a', secretAccessKey: 's' };
+  const more = { sessionToken: 't', modelArn: 'arn' };
+
+  test.each<[string, EngineRequest['model'], object]>([
+    ['openai, without its properties', { ...openAi, type: 'openai' }, { openai: { baseUrl, apiKey } }],
+    ['azure without a version', { ...openAi, type: 'azure' }, { azure: { baseUrl, apiKey } }],
+    [
+      'azure',
+      { ...openAi, type: 'azure', apiVersion: '2024-06-01' },
+      { azure: { baseUrl, apiVersion: '2024-06-01', apiKey } },
+    ],
+    ['bedrock with what there is', { ...bedrock, region: 'eu-west-1' }, { bedrock: { region: 'eu-west-1' } }],
+    [
+      'bedrock, with its properties',
+      { ...bedrock, ...keys, ...more, properties: { top_k: '5' } },
+      { bedrock: { ...keys, ...more, top_k: '5' } },
+    ],
+  ])('%s', async (_, model, config) => {
+    const { url, calls } = await engine();
+    await run(url, { ...least, model });
+    expect(calls[0]?.agent.model).toEqual({ name: 'm1', type: model.type, config });
   });
 });
 
@@ -221,6 +240,22 @@ describe('a failure', () => {
       sent: true,
       message: `execution engine request failed: POST ${url}/execute: no answer within 2 s`,
     });
+  });
+
+  test.each([
+    [600_000, 300_000],
+    [20_000, 20_000],
+  ])('to answer is waited for five minutes at most: of %i ms, %i', async (timeoutMs, waitedMs) => {
+    const waited: number[] = [];
+    const patient = createEngines({
+      async send(_server, _text, limits) {
+        waited.push(limits.timeoutMs);
+        return 'Hello';
+      },
+    });
+    await patient.execute({ address: 'http://a', protocol: 'a2a' }, least, { ...options(), timeoutMs });
+    expect(waited).toEqual([waitedMs]);
+    await patient.close();
   });
 
   test('that is a cancellation has its reason', async () => {

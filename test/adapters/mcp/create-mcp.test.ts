@@ -66,6 +66,31 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
     expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('run:call-1');
   });
 
+  test('the handshake says who we are, and that it is done', async () => {
+    const { server, at } = await start({ transport });
+    const named = createMcp({ version: '1.2.3' });
+    await named.list(at, never);
+    expect(server.clients).toEqual([{ name: 'arkwright', version: '1.2.3' }]);
+    await named.close();
+  });
+
+  test.each([
+    ['user:p%40ss@', [], 'Basic dXNlcjpwQHNz'],
+    ['user:pass@', [{ name: 'Authorization', value: 'Bearer own' }], 'Bearer own'],
+    [
+      '',
+      [
+        { name: 'authorization', value: 'first' },
+        { name: 'Authorization', value: 'last' },
+      ],
+      'last',
+    ],
+  ])('an address %s… with headers %j authorises itself by %s', async (userinfo, headers, said) => {
+    const { server, at } = await start({ transport });
+    await call({ ...at, address: at.address.replace('//', `//${userinfo}`), headers });
+    expect(new Set(server.requests.map((one) => one.headers.authorization))).toEqual(new Set([said]));
+  });
+
   test('calls share a session, other headers have another', async () => {
     const { server, at } = await start({ transport });
     await Promise.all([call(at), call(at), mcp.list(at, never)]);
@@ -92,6 +117,18 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
         annotations: { readOnlyHint: true },
       })),
     );
+  });
+
+  test.each([
+    ['a thousand tools', 1_001, 2_000],
+    ['64 pages', 65, 1],
+  ])('of more than %s none is listed', async (_, count, pageSize) => {
+    const tools = Array.from({ length: count }, (__, i) => tool(`t${i}`, () => say()));
+    const { at } = await start({ transport, tools, pageSize });
+    expect(await failureOf(mcp.list(at, never))).toMatchObject({
+      kind: 'protocol',
+      message: 'failed to list MCP tools: the server has more than 1000 tools or 64 pages of them',
+    });
   });
 
   test('a call that is aborted ends, and others on the connection go on', async () => {
