@@ -58,6 +58,9 @@ describe('every spelling comes to the same', () => {
     expect(canonicalAgent({ model: { name: 'm', type: 'openai' } })).toEqual(
       canonicalAgent({ modelRef: { name: 'm' } }),
     );
+    expect(canonicalAgent({ model: { name: 'm', namespace: 'ai' } })).toEqual(
+      canonicalAgent({ modelRef: { name: 'm', namespace: 'ai' } }),
+    );
     expect(canonicalAgent({ modelRef: { name: 'm' }, model: { name: 'n' } })).toMatchObject({
       modelRef: { name: 'm' },
     });
@@ -130,10 +133,13 @@ describe('every spelling comes to the same', () => {
     expect(canonicalTool({ type: 'fetcher', fetcher: { url: 'http://a' } })).toEqual(httpTool({}));
   });
 
-  test('a tool of an MCP server', () => {
-    expect(canonicalTool({ type: 'mcp', mcpServer: { name: 's' }, function: 'f' })).toEqual(
-      canonicalTool({ type: 'mcp', mcp: { mcpServerRef: { name: 's' }, toolName: 'f' } }),
-    );
+  test('a tool of an MCP server: mcp before mcpServer and function', () => {
+    const meant = canonicalTool({ type: 'mcp', mcp: { mcpServerRef: { name: 's' }, toolName: 'f' } });
+    const others = { mcpServer: { name: 't' }, function: 'g' };
+    expect(canonicalTool({ type: 'mcp', mcpServer: { name: 's' }, function: 'f' })).toEqual(meant);
+    expect(
+      canonicalTool({ type: 'mcp', mcp: { mcpServerRef: { name: 's' }, toolName: 'f' }, ...others }),
+    ).toEqual(meant);
   });
 });
 

@@ -280,17 +280,27 @@ describe('a snapshot', () => {
     const members = [{ name: 'bot' }, { name: 'amy', type: 'agent' }];
     const snapshot = await built(
       {
-        models,
+        models: { default: model, chooser: model },
         agents: { bot: { description: 'a bot' }, amy: {} },
         teams: {
           all: {
             strategy: 'sequential',
-            members: ['robin', 'graph', 'pick', 'par'].map((name) => ({ name, type: 'team' })),
+            maxTurns: 2,
+            members: ['robin', 'long', 'graph', 'pick', 'vote', 'par'].map((name) => ({
+              name,
+              type: 'team',
+            })),
           },
+          long: { strategy: 'round-robin', members },
           robin: { strategy: 'round-robin', members, maxTurns: 0 },
           graph: { strategy: 'graph', members, graph: { edges: [{ from: 'bot', to: 'amy' }] } },
-          pick: { strategy: 'selector', members, selector: { selectorPrompt: 'Pick' } },
-          par: { strategy: 'parallel', members },
+          pick: {
+            strategy: 'selector',
+            members: [...members, { name: 'par', type: 'team' }],
+            selector: { selectorPrompt: 'Pick', model: 'chooser' },
+          },
+          vote: { strategy: 'selector', members, maxTurns: 4 },
+          par: { strategy: 'parallel', members, description: 'all at once' },
         },
       },
       ask('team', 'all'),
@@ -299,14 +309,22 @@ describe('a snapshot', () => {
     expect(snapshot.teams).toMatchObject({
       all: { strategy: 'sequential' },
       robin: { strategy: 'round-robin', maxTurns: 1 },
+      long: { strategy: 'round-robin', maxTurns: 30 },
       graph: { strategy: 'graph', maxTurns: 30, edges: { bot: 'amy' } },
-      pick: { strategy: 'selector', maxTurns: 30, model: 'default' },
+      pick: { strategy: 'selector', maxTurns: 30, model: 'chooser' },
+      vote: { strategy: 'selector', maxTurns: 4, model: 'default' },
       par: { strategy: 'parallel' },
     });
+    expect(snapshot.teams['all']).not.toHaveProperty('maxTurns');
     const { pick } = snapshot.teams;
     expect(pick?.strategy === 'selector' && snapshot.definitions[pick.definition]).toMatchObject({
       prompt: 'Pick',
-      members: [{ name: 'bot', description: 'a bot' }, { name: 'amy' }],
+      model: { name: 'chooser' },
+      members: [
+        { name: 'bot', description: 'a bot' },
+        { name: 'amy' },
+        { name: 'par', description: 'all at once' },
+      ],
     });
   });
 
@@ -441,6 +459,37 @@ test.each<[string, Shelf, object, string, string]>([
     ask('team', 't'),
     'DefinitionNotFound',
     `unable to make team default/t, error:failed to get agent bot for team t: agents.ark.mckinsey.com "bot" ${notFound}`,
+  ],
+  [
+    'a team without the team in it',
+    { teams: { t: { strategy: 'sequential', members: [{ name: 'u', type: 'team' }] } } },
+    ask('team', 't'),
+    'DefinitionNotFound',
+    `unable to make team default/t, error:failed to get team u for team t: teams.ark.mckinsey.com "u" ${notFound}`,
+  ],
+  [
+    'a team whose selector has no model',
+    {
+      ...bot,
+      teams: { t: { strategy: 'selector', members: [{ name: 'bot' }], selector: { model: 'm' } } },
+    },
+    ask('team', 't'),
+    'DefinitionNotFound',
+    `unable to make team default/t, error:models.ark.mckinsey.com "m" ${notFound}`,
+  ],
+  [
+    'a team of a strategy nobody knows',
+    { teams: { t: { strategy: 'swarm', members: [{ name: 'bot' }] } } },
+    ask('team', 't'),
+    'DefinitionInvalid',
+    "team default/t: unsupported strategy 'swarm': must be 'sequential', 'round-robin', 'selector', or 'graph'",
+  ],
+  [
+    'a team of a member of another type',
+    { teams: { t: { strategy: 'sequential', members: [{ name: 'm', type: 'model' }] } } },
+    ask('team', 't'),
+    'DefinitionInvalid',
+    "team default/t: team member 0 has invalid type 'model': must be 'agent' or 'team'",
   ],
   [
     'a team without members',

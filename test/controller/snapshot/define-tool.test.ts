@@ -135,16 +135,22 @@ describe('an HTTP tool', () => {
     expect(tools).toMatchObject([{ repeatable: false }]);
   });
 
-  test('may be given parameters of the Query, in its headers and its body', async () => {
+  test('may be given parameters of the Query, in its headers, which are no templates, and its body', async () => {
     const valueFrom = { queryParameterRef: { name: 'city' } };
     const written = {
-      headers: [{ name: 'X-City', value: { valueFrom } }],
+      headers: [
+        { name: 'X-City', value: { valueFrom } },
+        { name: 'X-Text', value: { value: '{{.city}}' } },
+      ],
       bodyParameters: [{ name: 'city', valueFrom }],
     };
     const { tools } = await using(written, { parameters: [{ name: 'city', value: 'Oslo' }] });
     expect(tools).toMatchObject([
       {
-        headers: [{ name: 'X-City', value: { value: 'Oslo' } }],
+        headers: [
+          { name: 'X-City', value: { value: 'Oslo' } },
+          { name: 'X-Text', value: { value: '{{.city}}' } },
+        ],
         bodyParameters: { city: { value: 'Oslo' } },
       },
     ]);
@@ -250,6 +256,13 @@ test('the Model of another namespace has its values there', async () => {
 });
 
 const making = 'unable to make agent default/bot, error:';
+const ofQuery = (name: string) => ({ valueFrom: { queryParameterRef: { name } } });
+
+const finding = (more: object): Shelf => ({
+  models: { default: model },
+  agents: { bot: { tools: [custom('find')] } },
+  tools: { find: { type: 'http', http: { url: 'http://find', ...more } } },
+});
 const withTool = (more: Shelf): Shelf => ({
   models: { default: model },
   agents: { bot: { tools: [custom('weather')] } },
@@ -312,6 +325,18 @@ test.each<[string, Shelf, string, string]>([
     }),
     'DefinitionNotFound',
     `${making}failed to load tool default/weather: failed to resolve body parameters: failed to resolve parameter p: failed to get ConfigMap c: configmaps "c" ${notFound}`,
+  ],
+  [
+    'with a header from a parameter the Query lacks',
+    finding({ headers: [{ name: 'X', value: ofQuery('city') }] }),
+    'ValueInvalid',
+    `${making}failed to load tool default/find: failed to resolve header X: parameter city not found in the Query`,
+  ],
+  [
+    'with a body from a parameter the Query lacks',
+    finding({ bodyParameters: [{ name: 'where', ...ofQuery('city') }] }),
+    'ValueInvalid',
+    `${making}failed to load tool default/find: failed to resolve body parameters: failed to resolve parameter where: parameter city not found in the Query`,
   ],
 ])('a tool %s is no tool', async (_, shelf, type, message) => {
   expect(await refused(shelf)).toMatchObject({ type, message });
