@@ -163,6 +163,16 @@ test('an answer that comes whole all the same is read in one piece', async () =>
   expect(rest).toHaveLength(1);
 });
 
+test('a wish for tools that comes whole has no words to read', async () => {
+  const wish = { id: 'c1', type: 'function', function: { name: 'search', arguments: '{}' } };
+  const message = { role: 'assistant', content: null, tool_calls: [wish] };
+  answer = { body: JSON.stringify({ choices: [{ message }] }) };
+  const { ask, end, query } = world();
+  await ask();
+  await end();
+  expect(await chunksOf(query)).toMatchObject([{ ark: { completedQuery: query } }]);
+});
+
 test('what an engine answers is read message by message', async () => {
   const said = (content: string) => ({ role: 'assistant', content });
   answer = { body: JSON.stringify({ messages: [said('Hello'), said('there')] }) };

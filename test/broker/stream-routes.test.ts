@@ -36,6 +36,7 @@ async function open(path: string, headers: Record<string, string> = {}): Promise
   const response = await fetch(`${broker.url}/stream/${path}`, { headers });
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  expect(response.headers.get('cache-control')).toContain('no-cache');
   return events(response.body as unknown as AsyncIterable<Uint8Array>);
 }
 

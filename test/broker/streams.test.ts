@@ -1,5 +1,8 @@
+import { createBrokerMetrics, createRegistry } from '../../src/adapters/telemetry/metrics.ts';
 import { afterEvent } from '../../src/broker/event-source.ts';
+import { streamRoutes } from '../../src/broker/stream-routes.ts';
 import { Streams } from '../../src/broker/streams.ts';
+import { waitFor } from '../e2e/stack.ts';
 
 const signal = new AbortController().signal;
 const textsOf = (streams: Streams, query: string): readonly string[] => {
@@ -19,6 +22,23 @@ test('whoever waits for a Query gets its stream when it begins, and nothing when
   streams.write('q', '1');
   expect(await Promise.all(waiting)).toEqual([streams.find('q'), streams.find('q')]);
   expect(await streams.appears('q', 0, signal)).toBe(streams.find('q'));
+});
+
+test('a reader who waited for a stream is given its first words', async () => {
+  const streams = new Streams();
+  const metrics = createBrokerMetrics(createRegistry());
+  const routes = streamRoutes({ streams, metrics, stopping: signal });
+  const reading = routes.request('/stream/q?wait-for-query=20s');
+  await waitFor(() => streams.readers === 1, { what: 'the reader' });
+
+  for (const line of ['{"a":1}', '{"a":2}']) streams.write('q', line);
+  streams.complete('q');
+  const text = await (await reading).text();
+  expect([...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data)).toEqual([
+    '{"a":1}',
+    '{"a":2}',
+    '[DONE]',
+  ]);
 });
 
 test('a stream that is completed before anybody wrote to it ends its readers', async () => {

@@ -125,6 +125,44 @@ test('answers that came before a failure stay, in the order of the spec', () => 
   });
 });
 
+test('a canceled run says so, and keeps what was answered', () => {
+  const failure = { type: 'RunCanceled', message: 'canceled' } as const;
+  const responses = [
+    { target: bot, phase: 'done', content: 'hello' },
+    { target: crew, phase: 'canceled', content: 'so far', failure },
+  ] as const;
+  const outcome = { phase: 'canceled', responses, usage } as const;
+  expect(statusOf(query(), closed({ outcome }), context)).toMatchObject({
+    phase: 'canceled',
+    message: 'canceled',
+    responses: [{ content: 'hello' }, { content: 'so far', phase: 'canceled' }],
+    conditions: [{ type: 'Completed', status: 'True', reason: 'QueryCanceled' }],
+  });
+});
+
+test('of several answers the first is the message, of several failures the first the error', () => {
+  const said = (content: string) => ({ target: bot, phase: 'done', content }) as const;
+  const failed = (message: string) =>
+    ({ ...said(''), phase: 'error', failure: { type: 'InternalError', message } }) as const;
+  const outcome = (phase: 'done' | 'error', ...responses: ClosedRun['outcome']['responses']) =>
+    closed({ outcome: { phase, responses, usage } });
+  expect(statusOf(query(), outcome('done', said('one'), said('two')), context)).toMatchObject({
+    message: 'one',
+  });
+  expect(
+    statusOf(query(), outcome('error', said('one'), failed('two'), failed('three')), context),
+  ).toMatchObject({ message: 'two', error: 'two' });
+});
+
+test('the message is the beginning of a long answer, which is whole beside it', () => {
+  const content = 'x'.repeat(5_000);
+  const outcome = { phase: 'done', responses: [{ target: bot, phase: 'done', content }], usage } as const;
+  expect(statusOf(query(), closed({ outcome }), context)).toMatchObject({
+    message: `${'x'.repeat(1_999)}…`,
+    responses: [{ content }],
+  });
+});
+
 test('the first start counts, whatever the run says later', () => {
   const status = { startTime: '2026-11-21T12:00:00.000Z' };
   expect(statusOf(query({ status }), closed(), context)).toMatchObject({ ...status, duration: '1m30.25s' });

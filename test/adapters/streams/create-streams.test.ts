@@ -51,6 +51,28 @@ describe('a stream', () => {
   });
 });
 
+test('chunks are sent as lines of JSON, and their end by a request of its own', async () => {
+  const server = await startJournaledServer(() => ({}));
+  const streams = createStreams();
+  const stream = streams.open({ address: server.url, about }, signal);
+  stream.write(delta('Hi'));
+  await stream.end();
+  await streams.complete({ address: server.url, about }, signal);
+  await streams.close();
+  await server.close();
+
+  const sent = server.requests.map(({ method, path, headers }) => [method, path, headers['content-type']]);
+  expect(sent).toEqual([
+    ['POST', '/stream/my%20query', 'application/x-ndjson'],
+    ['POST', '/stream/my%20query', 'application/x-ndjson'],
+    ['POST', '/stream/my%20query/complete', 'application/x-ndjson'],
+  ]);
+  for (const { body } of server.requests.slice(0, 2)) {
+    expect(body.endsWith('\n')).toBe(true);
+    expect(JSON.parse(body)).toMatchObject({ object: 'chat.completion.chunk', ark: about });
+  }
+});
+
 test('a broker that fails is given up after a few requests, and nobody hears of it but the counter', async () => {
   const server = await startJournaledServer(() => ({ status: 500, body: '' }));
   const dropped: Partial<Record<Dropped, number>> = {};
