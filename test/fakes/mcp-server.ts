@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import {
@@ -26,6 +27,8 @@ export interface McpServerOptions {
   readonly transport?: 'http' | 'sse';
   /** Tools on one page of the list; all of them if absent. */
   readonly pageSize?: number;
+  /** How long a page takes; no time if absent. */
+  readonly pageMs?: number;
   /** A status to refuse a request with, before anything is done about it. */
   refuse?(request: IncomingMessage): number | undefined;
 }
@@ -121,11 +124,12 @@ interface Session {
 }
 
 function serverOf(
-  { tools, pageSize = tools.length }: McpServerOptions,
+  { tools, pageSize = tools.length, pageMs = 0 }: McpServerOptions,
   calls: RunningMcpServer['calls'],
 ): Server {
   const server = new Server({ name: 'fake', version: '1' }, { capabilities: { tools: {} } });
-  server.setRequestHandler('tools/list', ({ params }) => {
+  server.setRequestHandler('tools/list', async ({ params }) => {
+    await sleep(pageMs);
     const from = Number(params?.cursor ?? 0);
     const page = tools
       .slice(from, from + pageSize)

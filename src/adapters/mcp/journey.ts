@@ -18,6 +18,8 @@ export interface Journey {
   readonly idempotencyKey?: string;
   /** Called where an answer ended without the reply that was waited for. */
   readonly lost?: () => void;
+  /** Runs while it is not known whether the last answer brought its reply; the next request tells that it did. */
+  digestion?: NodeJS.Timeout;
   /** Whether a request may have reached the server. */
   sent: boolean;
   /** Whether a message was posted: the older transport opens its stream before. */
@@ -56,6 +58,7 @@ export function createRoads(): Roads {
       return fetch(url, { ...init, dispatcher: agent });
 
     const headers = new Headers({ ...traceHeaders(), ...Object.fromEntries(new Headers(init.headers)) });
+    clearTimeout(journey.digestion);
     if (body !== undefined) journey.posted = true;
     if (body !== undefined && journey.idempotencyKey) headers.set('idempotency-key', journey.idempotencyKey);
     try {
@@ -113,6 +116,6 @@ async function* throughTheEnd(body: AsyncIterable<Uint8Array>, journey: Journey)
     throw error;
   } finally {
     // Where events have ids the library asks for the rest of them.
-    if (!isResumable) setTimeout(() => journey.lost?.(), digestionMs).unref();
+    if (!isResumable) journey.digestion = setTimeout(() => journey.lost?.(), digestionMs).unref();
   }
 }

@@ -119,6 +119,12 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
     );
   });
 
+  test('pages that take their time are all listed', async () => {
+    const tools = Array.from({ length: 5 }, (_, i) => tool(`t${i}`, () => say()));
+    const { at } = await start({ transport, tools, pageSize: 1, pageMs: 100 });
+    expect(await mcp.list(at, never)).toHaveLength(5);
+  });
+
   test.each([
     ['a thousand tools', 1_001, 2_000],
     ['64 pages', 65, 1],
