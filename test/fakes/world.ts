@@ -144,14 +144,14 @@ export class World {
     runs: {
       start: async (owner, _, snapshotHash) => {
         const run = await this.call(() => {
-          const run = this.runs.get(owner.uid) ?? {
+          const begun = this.runs.get(owner.uid) ?? {
             runId: `run-${this.runs.size + 1}`,
             snapshotHash,
             startedAt: this.now,
             cancelRequested: false,
           };
-          this.runs.set(owner.uid, run);
-          return seen(run);
+          this.runs.set(owner.uid, begun);
+          return seen(begun);
         });
         this.follow(owner, run);
         return run;
@@ -161,7 +161,7 @@ export class World {
         this.follow(owner, run);
         return run;
       },
-      isFollowed: ({ uid }) => this.followed.has(uid),
+      isFollowed: (owner) => this.followed.has(owner.uid),
       cancel: (owner) =>
         this.call(() => {
           const run = this.runs.get(owner.uid);

@@ -111,7 +111,7 @@ describe('answers', () => {
     );
     const { outcome } = await play.ended();
     expect(outcome.responses[0]?.content).toBe('dan 1');
-    expect(outcome.usage.modelCalls).toBe(4);
+    expect(outcome.usage).toMatchObject({ modelCalls: 4, totalTokens: 60 });
     expect(play.heard('cem')).toEqual(['assistant: ann 1', 'assistant: bob 1', 'user: what now?']);
     expect(play.heard('dan')).toEqual([
       'assistant: ann 1',
