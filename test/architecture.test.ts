@@ -85,6 +85,20 @@ function unusedFiles(sources: Sources, users: Sources): string[] {
   return [...sources.keys()].filter((file) => !used.has(file));
 }
 
+/** Packages loaded with a file: those it imports as values, and those of what it imports; not what it imports later. */
+function loadedWith(file: string, sources: Sources, seen = new Set<string>()): Set<string> {
+  const later = /\bimport\(\s*'([^']+)'/g;
+  const loaded = new Set<string>();
+  if (seen.has(file)) return loaded;
+  seen.add(file);
+  for (const { of, kind } of importsIn((sources.get(file) ?? '').replace(later, ''))) {
+    if (kind === 'type') continue;
+    const names = of.startsWith('.') ? loadedWith(resolved(file, of), sources, seen) : [packageOf(of)];
+    for (const name of names) loaded.add(name);
+  }
+  return loaded;
+}
+
 const badNames = /^(utils?|helpers?|managers?|services?|common|misc|(.+-)(utils?|helpers?|manager|service))$/;
 const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
@@ -127,6 +141,17 @@ describe('the sources', () => {
 
   test('hold no file that nobody imports', () => {
     expect(unusedFiles(sources, read('tools', 'bench'))).toEqual([]);
+  });
+
+  test.each([
+    ['src/worker/main.ts', ['zod', '@modelcontextprotocol/client', '@aws-sdk/client-bedrock-runtime', 'pg']],
+    ['src/controller/main.ts', ['@modelcontextprotocol/client', '@aws-sdk/client-bedrock-runtime', 'pg']],
+    ['src/cli/main.ts', ['zod', '@temporalio/client', '@temporalio/worker', 'openai', 'undici']],
+  ])('load with %s what every such process uses: none of %j', (file, large) => {
+    const loaded = loadedWith(file, sources);
+
+    expect(loaded).not.toEqual(new Set());
+    expect(large.filter((name) => loaded.has(name))).toEqual([]);
   });
 
   test('have names that say what is inside', () => {

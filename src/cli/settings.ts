@@ -1,5 +1,5 @@
+import { isIP } from 'node:net';
 import { Option, type Command } from 'commander';
-import { z } from 'zod';
 import { logLevels } from '../adapters/telemetry/log-levels.ts';
 
 /** What the user typed cannot be used. The message is one sentence and says what to do; the exit code is 2. */
@@ -16,35 +16,43 @@ interface Setting {
   readonly default?: string;
   /** In the help, where the default is not a text but a rule. */
   readonly otherwise?: string;
-  readonly schema: z.ZodType<unknown, string>;
+  /** Undefined for what cannot be used. Without zod: a worker has no other use for it, and it takes 8 MB. */
+  readonly parse: (typed: string) => unknown;
   /** Completes the sentence `--flag (ENV) is "…"; give …`. */
   readonly give: string;
   /** Its value may hold a password and is shown nowhere. */
   readonly isSecret?: boolean;
 }
 
-const whole = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/)
-    .transform(Number)
-    .pipe(z.int().min(min).max(max));
-const count = (max: number) => ({ schema: whole(1, max), give: `a whole number between 1 and ${max}` });
+const whole = (min: number, max: number) => ({
+  parse: (typed: string): number | undefined =>
+    /^\d{1,9}$/.test(typed) && Number(typed) >= min && Number(typed) <= max ? Number(typed) : undefined,
+});
+const oneOf = <const Word extends string>(words: readonly Word[]) => ({
+  parse: (typed: string): Word | undefined => words.find((word) => word === typed),
+});
+const matching = (pattern: RegExp) => ({
+  parse: (typed: string): string | undefined => (pattern.test(typed) ? typed : undefined),
+});
+const url = (protocol: RegExp) => ({
+  parse: (typed: string): string | undefined =>
+    protocol.test(URL.parse(typed)?.protocol ?? '') ? typed : undefined,
+});
+const count = (max: number) => ({ ...whole(1, max), give: `a whole number between 1 and ${max}` });
 const port = {
   value: '<port>',
-  schema: whole(0, 65_535),
+  ...whole(0, 65_535),
   give: 'a port between 0 and 65535 (0: any free one)',
 };
 const address = {
   value: '<address>',
   default: '0.0.0.0',
-  schema: z.union([z.ipv4(), z.ipv6(), z.literal('localhost')]),
+  parse: (typed: string): string | undefined => (typed === 'localhost' || isIP(typed) ? typed : undefined),
   give: 'an IP address of this machine, such as 127.0.0.1',
 };
-const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
-const text = { schema: z.string().min(1), give: 'a text that is not empty' };
+const text = { ...matching(/./), give: 'a text that is not empty' };
 const dnsLabel = {
-  schema: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/),
+  ...matching(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/),
   give: 'a name of lower-case letters, digits and dashes, at most 63 long',
 };
 
@@ -69,7 +77,7 @@ export const settings = {
     env: 'TEMPORAL_ADDRESS',
     says: "the Temporal server's gRPC address",
     otherwise: "the Temporal profile's, or localhost:7233",
-    schema: z.string().regex(/^[^\s/]+:\d{1,5}$/),
+    ...matching(/^[^\s/]+:\d{1,5}$/),
     give: 'host and port, such as temporal.example.com:7233, without http://',
   },
   temporalNamespace: {
@@ -84,7 +92,7 @@ export const settings = {
     env: 'ARKWRIGHT_TEMPORAL_UI',
     says: "the Temporal Web UI, for the links in a Query's status",
     otherwise: 'no links',
-    schema: z.url({ protocol: /^https?$/ }),
+    ...url(/^https?:$/),
     give: 'an address that begins with http:// or https://',
   },
   taskQueue: {
@@ -92,7 +100,7 @@ export const settings = {
     env: 'ARKWRIGHT_TASK_QUEUE',
     says: 'the Temporal task queue; the same for the controller and its workers',
     default: 'arkwright',
-    schema: z.string().min(1).max(200),
+    ...matching(/^.{1,200}$/),
     give: 'a name of 1 to 200 characters',
   },
   namespace: {
@@ -107,7 +115,7 @@ export const settings = {
     env: 'ARKWRIGHT_LEADER_ELECTION',
     says: 'let one of several controllers act, by a Kubernetes lease',
     default: 'true',
-    schema: truth,
+    parse: (typed: string) => (typed === 'true' || typed === 'false' ? typed === 'true' : undefined),
     give: 'true or false',
   },
   webhook: {
@@ -115,7 +123,7 @@ export const settings = {
     env: 'ARKWRIGHT_WEBHOOK',
     says: 'have the API server ask about every ARK object before it takes it, by the Service of "install --webhook" or at host and port',
     default: 'off',
-    schema: z.enum(['off', 'service', 'url']),
+    ...oneOf(['off', 'service', 'url']),
     give: 'off, service or url',
   },
   webhookHost: {
@@ -123,7 +131,7 @@ export const settings = {
     env: 'ARKWRIGHT_WEBHOOK_HOST',
     says: 'where the webhook listens; with "url" the API server must reach it there',
     otherwise: '0.0.0.0 with "service", 127.0.0.1 with "url"',
-    schema: address.schema,
+    parse: address.parse,
     give: address.give,
   },
   webhookPort: {
@@ -137,7 +145,7 @@ export const settings = {
     env: 'ARKWRIGHT_WEBHOOK_FAILURE_POLICY',
     says: 'what becomes of a write when the webhook does not answer: refused, or taken unchecked',
     default: 'fail',
-    schema: z.enum(['fail', 'ignore']),
+    ...oneOf(['fail', 'ignore']),
     give: 'fail or ignore',
   },
   toolRounds: {
@@ -180,7 +188,7 @@ export const settings = {
     env: 'ARKWRIGHT_EVENTS',
     says: 'Kubernetes Events that tell what Queries are doing: all, errors or none',
     default: 'all',
-    schema: z.enum(['all', 'errors', 'none']),
+    ...oneOf(['all', 'errors', 'none']),
     give: 'all, errors or none',
   },
   portOffset: {
@@ -188,7 +196,7 @@ export const settings = {
     env: 'ARKWRIGHT_PORT_OFFSET',
     says: 'which block of loopback ports to take, so that several stacks keep theirs',
     otherwise: 'the first that is free',
-    schema: whole(0, 99),
+    ...whole(0, 99),
     give: 'a whole number between 0 and 99',
   },
   dir: {
@@ -221,7 +229,7 @@ export const settings = {
     env: 'DATABASE_URL',
     says: 'the PostgreSQL database that keeps the conversations; needed to run more than one broker',
     otherwise: 'the file',
-    schema: z.url({ protocol: /^postgres(ql)?$/ }),
+    ...url(/^postgres(ql)?:$/),
     give: 'an address such as postgresql://user:password@host:5432/database',
     isSecret: true,
   },
@@ -241,7 +249,7 @@ export const settings = {
     env: 'ARKWRIGHT_LOG_LEVEL',
     says: `how much to log: ${logLevels.join(', ')}`,
     default: 'info',
-    schema: z.enum(logLevels),
+    ...oneOf(logLevels),
     give: `one of ${logLevels.join(', ')}`,
   },
 } as const satisfies Record<string, Setting>;
@@ -256,8 +264,8 @@ export const processSettings = [
 export type SettingName = keyof typeof settings;
 export type Settings<Name extends SettingName> = {
   readonly [N in Name]: (typeof settings)[N] extends { default: string }
-    ? z.output<(typeof settings)[N]['schema']>
-    : z.output<(typeof settings)[N]['schema']> | undefined;
+    ? NonNullable<ReturnType<(typeof settings)[N]['parse']>>
+    : ReturnType<(typeof settings)[N]['parse']>;
 };
 
 /** Gives the command these flags, each with its environment variable and default in the help. */
@@ -291,8 +299,8 @@ function read(name: SettingName, typed = ''): unknown {
   const given = typed === '' ? setting.default : typed;
   if (given === undefined) return undefined;
 
-  const result = setting.schema.safeParse(given);
-  if (result.success) return result.data;
+  const value = setting.parse(given);
+  if (value !== undefined) return value;
   const problem = setting.isSecret ? 'cannot be used' : `is ${JSON.stringify(given)}`;
   throw new UsageError(`${flagOf(name)} (${setting.env}) ${problem}; give ${setting.give}.`);
 }

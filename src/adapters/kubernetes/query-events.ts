@@ -1,5 +1,4 @@
 import { eventMessage, eventType, queryEventComponent } from '../../api/event-text.ts';
-import { group, queryKind } from '../../api/kinds.ts';
 import type { RunEvent } from '../../api/run-event.ts';
 import type { EventRecorder } from './event-recorder.ts';
 
@@ -18,7 +17,7 @@ export const queryEvents =
 
     const { namespace, name, uid } = event.query;
     recorder.record(
-      { apiVersion: `${group}/${queryKind.version}`, kind: queryKind.kind, namespace, name, uid },
+      { apiVersion: 'ark.mckinsey.com/v1alpha1', kind: 'Query', namespace, name, uid },
       { component: queryEventComponent, type, reason: event.reason, message: eventMessage(event) },
     );
   };

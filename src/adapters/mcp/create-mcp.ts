@@ -3,9 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { CallOptions, McpPort, ResolvedMcpServer } from '../../activities/ports.ts';
 import type { JsonSchema } from '../../api/snapshot.ts';
 import { RemoteError } from '../remote-error.ts';
-import { connect, type Connection } from './connect.ts';
+import type { Connection } from './connect.ts';
 import { createRoads, type Journey } from './journey.ts';
-import { remoteError } from './mcp-error.ts';
 import { resultText } from './result-text.ts';
 
 const connectionsMax = 256;
@@ -58,7 +57,8 @@ export function createMcp({ version = '0', idleTimeoutMs: ttl = idleTimeoutMs }:
   function join(server: ResolvedMcpServer): { readonly name: string; readonly pooled: Pooled } {
     const name = nameOf(server);
     const pooled = pool.get(name) ?? {
-      connection: connect(server, roads, version),
+      // The protocol's library is loaded where somebody has a server: with zod, which it brings, it takes 15 MB.
+      connection: import('./connect.ts').then(({ connect }) => connect(server, roads, version)),
       users: 0,
       isRetired: false,
     };
@@ -102,6 +102,7 @@ export function createMcp({ version = '0', idleTimeoutMs: ttl = idleTimeoutMs }:
       return { answer: await Promise.race([answer, lost]) };
     } catch (error) {
       signal.throwIfAborted();
+      const { remoteError } = await import('./mcp-error.ts');
       const mayAskAgain = open.hasSession && journey.status === 404;
       if (finished.signal.aborted) journey.cause ??= new Error('the answer ended before the reply');
       const failure = remoteError(error, options.words, { ...journey, timeoutMs, timedOut: false });
