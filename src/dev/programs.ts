@@ -64,8 +64,12 @@ function server(dir: string, command: string, args: readonly string[]): Program 
   return { command, args, env: { PATH, HOME, TMPDIR }, cwd: dir, stopWithinMs };
 }
 
-/** V8 lets its young generation grow to 48 MB a thread, which stays in memory; the image has the same flag. */
-const lean = '--max-semi-space-size=4';
+/**
+ * V8 lets its young generation grow to 48 MB a thread, and glibc keeps what is freed, in a heap for every few threads:
+ * both stay in memory. The image has the same.
+ */
+const lean = '--max-semi-space-size=1';
+const leanAllocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 function arkwright(name: ArkwrightName, facts: StackFacts): Program {
   const { ports, kubeconfig, dir } = facts;
@@ -88,6 +92,7 @@ function arkwright(name: ArkwrightName, facts: StackFacts): Program {
     ],
     env: {
       ...Object.fromEntries(inherited),
+      ...leanAllocator,
       KUBECONFIG: kubeconfig,
       TEMPORAL_ADDRESS: temporal,
       TEMPORAL_NAMESPACE: temporalNamespace,
