@@ -36,6 +36,8 @@ async function bundleWorkflows(): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(root, 'src/workflows/index.ts'),
     logger: quiet,
+    // Lines, for stack traces: with the sources inside, a worker would keep the file in memory at three times its size.
+    webpackConfigHook: (config) => ({ ...config, devtool: 'inline-nosources-cheap-module-source-map' }),
   });
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'workflow-bundle.js'), code);
