@@ -5,7 +5,7 @@
  *   turns      a sequential team of 8 against one agent: the overhead a turn adds, model delay 0
  *   burst      5,000 single-agent Queries at once, model delay 500 ms: Queries a second, all `done`
  *   kill       a worker killed with SIGKILL: until runs between two calls go on, and until calls in flight are asked again
- *   idle       memory of controller and worker, idle
+ *   idle       memory of controller and worker a minute after what was measured before it, and just started
  *   bare       what Temporal and the API server take by themselves, as a yardstick for the others
  *
  * The machine is shared and noisy: quote ratios and medians, and say which machine it was.
@@ -92,10 +92,19 @@ async function turns(bench: Bench): Promise<string> {
   return `overhead a turn: ${((eight - one) / 7).toFixed(1)} ms (team of 8: p50 ${eight} ms, one agent: ${one} ms); CPU a turn: ${cpu}`;
 }
 
-async function idle({ stack: { pid } }: Bench): Promise<string> {
+async function idle({ stack }: Bench): Promise<string> {
+  await sleep(60_000);
+  const before = await resident(stack);
+  await Promise.all([stack.restart('controller'), stack.restart('worker')]);
   await sleep(5_000);
-  const [controller, worker] = await Promise.all([residentMb(pid('controller')), residentMb(pid('worker'))]);
-  return `controller ${controller} MB + worker ${worker} MB = ${controller + worker} MB`;
+  return `${before} after a minute; just started: ${await resident(stack)}`;
+}
+
+async function resident({ pid }: Stack): Promise<string> {
+  const [controller, worker] = await Promise.all([memory(pid('controller')), memory(pid('worker'))]);
+  const shared = Math.min(controller.shared, worker.shared);
+  const together = controller.resident + worker.resident;
+  return `controller ${controller.resident} + worker ${worker.resident} = ${together} MB, ${together - shared} MB where Node itself counts once`;
 }
 
 async function bare(bench: Bench): Promise<string> {
@@ -284,7 +293,15 @@ async function cpuMs(pid: number | undefined): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-async function residentMb(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+/** Megabytes in memory; `shared` are the unchanged pages of Node itself, which all its processes have together. */
+async function memory(pid: number | undefined): Promise<{ resident: number; shared: number }> {
+  let resident = 0;
+  let shared = 0;
+  for (const mapping of (await readFile(`/proc/${pid}/smaps`, 'utf8')).split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/)) {
+    const kB = (field: string): number =>
+      Number(new RegExp(`^${field}: +(\\d+)`, 'm').exec(mapping)?.[1] ?? 0);
+    resident += kB('Rss');
+    if (/\/node\n/.test(mapping)) shared += kB('Rss') - kB('Private_Dirty');
+  }
+  return { resident: Math.round(resident / 1024), shared: Math.round(shared / 1024) };
 }
