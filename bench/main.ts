@@ -92,15 +92,15 @@ async function turns(bench: Bench): Promise<string> {
   return `overhead a turn: ${((eight - one) / 7).toFixed(1)} ms (team of 8: p50 ${eight} ms, one agent: ${one} ms); CPU a turn: ${cpu}`;
 }
 
-async function idle({ stack }: Bench): Promise<string> {
+async function idle(bench: Bench): Promise<string> {
   await sleep(60_000);
-  const before = await resident(stack);
-  await Promise.all([stack.restart('controller'), stack.restart('worker')]);
+  const before = await residentMb(bench.stack);
+  await Promise.all([bench.stack.restart('controller'), bench.stack.restart('worker')]);
   await sleep(5_000);
-  return `${before} after a minute; just started: ${await resident(stack)}`;
+  return `${before} after a minute; just started: ${await residentMb(bench.stack)}`;
 }
 
-async function resident({ pid }: Stack): Promise<string> {
+async function residentMb({ pid }: Stack): Promise<string> {
   const [controller, worker] = await Promise.all([memory(pid('controller')), memory(pid('worker'))]);
   const shared = Math.min(controller.shared, worker.shared);
   const together = controller.resident + worker.resident;

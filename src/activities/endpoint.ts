@@ -1,5 +1,5 @@
 import { failures } from '../api/failures.ts';
-import { providers } from '../api/model.ts';
+import { providers } from '../api/providers.ts';
 import type { ModelDefinition, Value } from '../api/snapshot.ts';
 import { CallFailure, during } from './failures.ts';
 import type { ModelEndpoint } from './ports.ts';

@@ -1,5 +1,6 @@
 import { sourceOf, sourceProblem, type Source } from './canonical-values.ts';
-import { ModelSpec, providers } from './model.ts';
+import { ModelSpec } from './model.ts';
+import { providers } from './providers.ts';
 import { isInvalid, problemsAmong, readSpec, type Invalid } from './problems.ts';
 import type { ValueSource } from './values.ts';
 

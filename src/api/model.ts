@@ -1,5 +1,6 @@
 /** A Model: a provider's model and how to reach it (contract 1.5). */
 import { z } from 'zod';
+import { providers, type Provider } from './providers.ts';
 import { hasSource, rules, type Rule } from './rules.ts';
 import { Time, ValueSource } from './values.ts';
 
@@ -30,9 +31,6 @@ const BedrockConfig = z.object({
     .optional(),
   properties,
 });
-
-export const providers = { openai: 'OpenAI', azure: 'Azure', bedrock: 'Bedrock' } as const;
-export type Provider = keyof typeof providers;
 
 /** Contract 2.6: the provider's block is there, and its base URL has some value. */
 function providerRules(provider: Provider): readonly Rule[] {

@@ -1,6 +1,7 @@
 import { modelProblems } from '../../api/canonical-model.ts';
 import { sourceOf } from '../../api/canonical-values.ts';
-import { ModelSpec, providers } from '../../api/model.ts';
+import { ModelSpec } from '../../api/model.ts';
+import { providers } from '../../api/providers.ts';
 import { isInvalid, readSpec } from '../../api/problems.ts';
 import type { ValueSource } from '../../api/values.ts';
 import { keyAbsence, unresolved } from './absence.ts';

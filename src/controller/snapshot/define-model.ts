@@ -1,6 +1,6 @@
 import { canonicalModel } from '../../api/canonical-model.ts';
 import type { Source } from '../../api/canonical-values.ts';
-import { providers } from '../../api/model.ts';
+import { providers } from '../../api/providers.ts';
 import type { ModelDefinition, Value } from '../../api/snapshot.ts';
 import type { Ref } from '../../api/values.ts';
 import { shown } from './definitions.ts';
