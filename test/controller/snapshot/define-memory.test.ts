@@ -27,6 +27,20 @@ test('its Events name the Memory', async () => {
   expect(memoryName).toBe('talks');
 });
 
+test('a Memory named without a namespace is beside the Query', async () => {
+  const shelf = {
+    models: { 'own/default': model },
+    agents: { 'own/bot': {} },
+    memories: { talks: { address: { value: 'http://other' } }, 'own/talks': memory },
+  };
+  const { memory: hash = '', definitions } = await built(
+    shelf,
+    { memory: { name: 'talks' } },
+    { namespace: 'own' },
+  );
+  expect(definitions[hash]).toMatchObject({ namespace: 'own', address: { value: 'http://memory' } });
+});
+
 test('without a name, it is kept in the one named default', async () => {
   expect(await memoryOf({ memories: { default: memory } })).toMatchObject({
     namespace: 'default',
