@@ -56,9 +56,9 @@ export function watchRuns(
   const waiting = new Set<Followed>();
   /** Of those, the ones that a list says are closed. */
   const ended = new Set<Followed>();
-  let longPolled = 0;
+  const longPolls = lanes(waiting, longPollsMax, longPoll);
+  const fetches = lanes(ended, fetchesMax, fetchEnd);
   let looking = 0;
-  let fetching = 0;
   /** Undefined while nobody waits, so that a list begins near the present. */
   let listedUntilMs: number | undefined;
   let listing = false;
@@ -66,12 +66,12 @@ export function watchRuns(
 
   function follow(owner: RunOwner, run: Run): void {
     const id = workflowIdOf(owner);
-    if (run.state !== 'open' || followed.has(id)) return;
+    if (!isOpen(run) || followed.has(id)) return;
 
     const one = { owner, ends: new AbortController(), seen: run, lookAgainAtMs: Date.now() + lookAgainMs };
     followed.set(id, one);
     waiting.add(one);
-    fillLongPolls();
+    longPolls.fill();
     if (timers.length > 0) return;
     timers = [
       setInterval(lookAtNext, 1_000 / ticksPerSecond),
@@ -79,25 +79,13 @@ export function watchRuns(
     ];
   }
 
-  function fillLongPolls(): void {
-    for (const one of waiting) {
-      if (longPolled >= longPollsMax) return;
-      unlist(one);
-      longPolled++;
-      void longPoll(one).finally(() => {
-        longPolled--;
-        fillLongPolls();
-      });
-    }
-  }
-
   /** Resolves when the run is closed or no longer followed. */
   async function longPoll(one: Followed): Promise<void> {
-    while (one.seen.state === 'open' && !one.ends.signal.aborted) {
+    while (isOpen(one.seen) && !one.ends.signal.aborted) {
       try {
         await seeEnd(one, one.seen);
         // A reset: the workflow goes on, and is polled under its new run id.
-        if (one.seen.state === 'open') await pause(pollAgainMs, one.ends.signal);
+        if (isOpen(one.seen)) await pause(pollAgainMs, one.ends.signal);
       } catch {
         // Temporal is away, or has too many pollers: the looks go on meanwhile.
         await pause(pollAgainMs, one.ends.signal);
@@ -123,7 +111,7 @@ export function watchRuns(
         const one = followed.get(workflowId);
         if (one && waiting.has(one) && isOpen(one.seen) && one.seen.runId === runId) ended.add(one);
       }
-      fetchEnds();
+      fetches.fill();
     } catch {
       // Asked again in a moment; the looks go on meanwhile.
     } finally {
@@ -131,26 +119,14 @@ export function watchRuns(
     }
   }
 
-  function fetchEnds(): void {
-    for (const one of ended) {
-      if (fetching >= fetchesMax) return;
-      ended.delete(one);
-      fetching++;
-      void fetchEnd(one).finally(() => {
-        fetching--;
-        fetchEnds();
-      });
-    }
-  }
-
   async function fetchEnd(one: Followed): Promise<void> {
-    if (!isOpen(one.seen)) return;
-    waiting.delete(one);
+    // Otherwise it was given a long-poll meanwhile, or is over.
+    if (!isOpen(one.seen) || !waiting.delete(one)) return;
     await seeEnd(one, one.seen).catch(() => undefined);
     if (!isOpen(one.seen) || one.ends.signal.aborted) return;
     // A reset, or Temporal was away.
     waiting.add(one);
-    fillLongPolls();
+    longPolls.fill();
   }
 
   function lookAtNext(): void {
@@ -160,7 +136,7 @@ export function watchRuns(
       followed.delete(id);
       followed.set(id, one);
       one.lookAgainAtMs = now + lookAgainMs;
-      if (one.seen.state === 'open') void lookAt(one);
+      if (isOpen(one.seen)) void lookAt(one);
     }
   }
 
@@ -176,10 +152,10 @@ export function watchRuns(
   }
 
   function observe(one: Followed, run: Run): void {
-    if (one.ends.signal.aborted || one.seen.state !== 'open' || isDeepStrictEqual(one.seen, run)) return;
+    if (one.ends.signal.aborted || !isOpen(one.seen) || isDeepStrictEqual(one.seen, run)) return;
     one.seen = run;
-    if (run.state !== 'open') {
-      unlist(one);
+    if (!isOpen(run)) {
+      waiting.delete(one);
       one.ends.abort();
     }
     changed(one.owner);
@@ -190,16 +166,11 @@ export function watchRuns(
     const one = followed.get(id);
     if (!one) return;
     followed.delete(id);
-    unlist(one);
+    waiting.delete(one);
     one.ends.abort();
     if (followed.size > 0) return;
     for (const timer of timers) clearInterval(timer);
     timers = [];
-  }
-
-  function unlist(one: Followed): void {
-    waiting.delete(one);
-    ended.delete(one);
   }
 
   return {
@@ -221,10 +192,32 @@ export function watchRuns(
     forget,
 
     get counts() {
-      return { followed: followed.size, longPolled };
+      return { followed: followed.size, longPolled: longPolls.busy };
     },
     stop() {
       for (const { owner } of followed.values()) forget(owner);
+    },
+  };
+}
+
+/** Works through a set, the oldest first, `max` at a time; `fill` is called when something was added. */
+function lanes<Item>(todo: Set<Item>, max: number, work: (item: Item) => Promise<void>) {
+  let busy = 0;
+  function fill(): void {
+    for (const item of todo) {
+      if (busy >= max) return;
+      todo.delete(item);
+      busy++;
+      void work(item).finally(() => {
+        busy--;
+        fill();
+      });
+    }
+  }
+  return {
+    fill,
+    get busy() {
+      return busy;
     },
   };
 }

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesConnection } from '../../adapters/kubernetes/connection.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../adapters/kubernetes/kubernetes-error.ts';
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  undefinedIfGone,
+} from '../../adapters/kubernetes/kubernetes-error.ts';
 import type { KubernetesObject } from '../../adapters/kubernetes/objects.ts';
 import { createResources } from '../../adapters/kubernetes/resources.ts';
 import { group } from '../../api/kinds.ts';
@@ -143,8 +148,4 @@ function trusted(authorities: readonly string[], found: Configuration | undefine
     Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString('utf8'),
   );
   return ownAuthorities([...authorities, ...before].join('\n')).slice(0, authoritiesMax);
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }
