@@ -13,7 +13,7 @@ import type { Kubectl } from '../src/dev/kubectl.ts';
 import type { Stack } from '../src/dev/stack.ts';
 import { waitUntil } from '../src/dev/wait-until.ts';
 import type { calls } from './bare-workflow.ts';
-import { quantile } from './quantile.ts';
+import { allAtOnce, quantile, timed } from './timing.ts';
 
 const runs = 60;
 const callsMany = 8;
@@ -52,7 +52,6 @@ export async function temporalAlone({ ports }: Stack): Promise<{ oneCall: number
 
 const bareGroup = 'bare.example.com';
 const path = `/apis/${bareGroup}/v1alpha1/namespaces/default/queries`;
-const lanes = 16;
 const events = 7;
 
 /** The writes of one Query: milliseconds (median, one after the other), and Queries a second, many at once. */
@@ -71,12 +70,8 @@ export async function writesAlone(
   const one = await medianOf(runs, (n) => writesOf(cluster, `one-${n}`));
 
   const names = Array.from({ length: runs * 5 }, (_, n) => `many-${n}`);
-  const queue = names.values();
   const startedMs = performance.now();
-  const lane = async (): Promise<void> => {
-    for (const name of queue) await Promise.all([writesOf(cluster, name), eventsOf(cluster, name)]);
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await allAtOnce(names, (name) => Promise.all([writesOf(cluster, name), eventsOf(cluster, name)]));
   return { one, perSecond: (names.length / (performance.now() - startedMs)) * 1_000 };
 }
 
@@ -121,15 +116,5 @@ async function eventsOf({ request }: KubernetesConnection, name: string): Promis
   }
 }
 
-async function medianOf(count: number, run: (n: number) => Promise<unknown>): Promise<number> {
-  const ms: number[] = [];
-  for (let n = 0; n < count; n++) {
-    const startedMs = performance.now();
-    await run(n);
-    ms.push(performance.now() - startedMs);
-  }
-  return quantile(
-    ms.toSorted((one, other) => one - other),
-    0.5,
-  );
-}
+const medianOf = async (count: number, run: (n: number) => Promise<unknown>): Promise<number> =>
+  quantile(await timed(count, run), 0.5);

@@ -22,7 +22,7 @@ import { startScriptedModel, type ScriptedModel } from '../src/dev/scripted-mode
 import { startStack, type Stack } from '../src/dev/stack.ts';
 import { waitUntil } from '../src/dev/wait-until.ts';
 import { temporalAlone, writesAlone } from './bare.ts';
-import { quantile } from './quantile.ts';
+import { allAtOnce, quantile, timed } from './timing.ts';
 
 const burstSize = Number(process.env['ARKWRIGHT_BENCH_BURST'] ?? 5_000);
 const singles = 100;
@@ -94,13 +94,13 @@ async function turns(bench: Bench): Promise<string> {
 
 async function idle(bench: Bench): Promise<string> {
   await sleep(60_000);
-  const before = await residentMb(bench.stack);
+  const before = await memoryOfBoth(bench.stack);
   await Promise.all([bench.stack.restart('controller'), bench.stack.restart('worker')]);
   await sleep(5_000);
-  return `${before} after a minute; just started: ${await residentMb(bench.stack)}`;
+  return `${before} after a minute; just started: ${await memoryOfBoth(bench.stack)}`;
 }
 
-async function residentMb({ pid }: Stack): Promise<string> {
+async function memoryOfBoth({ pid }: Stack): Promise<string> {
   const [controller, worker] = await Promise.all([memory(pid('controller')), memory(pid('worker'))]);
   const shared = Math.min(controller.shared, worker.shared);
   const together = controller.resident + worker.resident;
@@ -159,22 +159,18 @@ async function times(
   type: string,
   target: string,
 ): Promise<number[]> {
-  const ms: number[] = [];
   const watch = watchPhases(bench);
   try {
     await watch.open;
-    for (let n = 0; n < count; n++) {
+    return await timed(count, async (n) => {
       const name = `${prefix}-${n}`;
       const done = watch.whenDone(name);
-      const startedMs = performance.now();
       await bench.cluster.request('POST', queriesPath, { body: query(name, type, target) });
       await done;
-      ms.push(performance.now() - startedMs);
-    }
+    });
   } finally {
     watch.stop();
   }
-  return ms.toSorted((one, other) => one - other);
 }
 
 /** One watch for all Queries, as an informer has it; `open` resolves with the first object or bookmark it is sent. */
@@ -224,11 +220,7 @@ async function create(
   target: string,
 ): Promise<string[]> {
   const names = Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
-  const queue = names.values();
-  const lane = async (): Promise<void> => {
-    for (const name of queue) await request('POST', queriesPath, { body: query(name, type, target) });
-  };
-  await Promise.all(Array.from({ length: 16 }, lane));
+  await allAtOnce(names, (name) => request('POST', queriesPath, { body: query(name, type, target) }));
   return names;
 }
 
