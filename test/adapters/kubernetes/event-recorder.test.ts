@@ -17,6 +17,7 @@ function recorderAt(
   options?: EventRecorderOptions,
 ) {
   const posted: { readonly method: string; readonly path: string; readonly body: Written }[] = [];
+  // All that a recorder calls: one request at a time, answered as the test says.
   const connection = {
     request(method: string, path: string, { body }: { readonly body: Written }) {
       posted.push({ method, path, body });

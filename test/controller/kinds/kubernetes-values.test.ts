@@ -5,7 +5,7 @@ import { kubernetesValues } from '../../../src/controller/kinds/kubernetes-value
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
 const metadata = { namespace: 'ns', name: 'keys', uid: 'u-1', resourceVersion: '7' };
 
-/** Asks an API server that gives this answer; what is thrown is what it refuses with. */
+/** Asks an API server that gives this answer; what is thrown is what it refuses with. Nothing but `request` is called. */
 const valuesOf = (answer: object) =>
   kubernetesValues({
     request: async () => {
